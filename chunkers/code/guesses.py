@@ -1,6 +1,7 @@
 """Bring into an outline the symbols that its tree does not show: guessed by lines, or of other branches."""
 
 import re
+import sys
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -240,8 +241,8 @@ def _merged(guesses: list[Mark], kept: "Iterable[Mark]", place: Place) -> list[M
     while waiting:
         mark, former = waiting.pop()
         twin = _twin(result, mark)
-        if twin is not None and mark.node.has_error and mark.last < twin.guess.last:
-            # The error ends the node too early: the guess has its members.
+        if twin is not None and (mark.last > twin.last or (mark.node.has_error and mark.last != twin.guess.last)):
+            # The error ends the node too early or too late: the guess has its members.
             waiting += [(inner, mark.name) for inner in mark.members[::-1]]
             continue
         if twin is not None:
@@ -260,24 +261,26 @@ def _merged(guesses: list[Mark], kept: "Iterable[Mark]", place: Place) -> list[M
 
 
 class _Twin(NamedTuple):
-    """A guess, and the marks that it is one of."""
+    """A guess, the marks that it is one of, and the last row up to the next of them."""
 
     guess: Mark
     marks: list[Mark]
+    last: int
 
 
 def _twin(marks: list[Mark], mark: Mark) -> _Twin | None:
     """Find the guess of a type that a node declares, in any scope."""
+    last = sys.maxsize
     while mark.kind in HOLDERS:
         place = bisect_right(marks, mark.first, key=_first) - 1
         around = marks[place] if place >= 0 else None
         if around is None or around.last < mark.first:
             break
         if around.is_guessed and around.kind in HOLDERS and around.first == mark.first and _own(around) == _own(mark):
-            return _Twin(around, marks)
+            return _Twin(around, marks, marks[place + 1].first - 1 if place + 1 < len(marks) else last)
         if not isinstance(around.members, list):
             break
-        marks = around.members
+        marks, last = around.members, around.last
     return None
 
 

@@ -99,7 +99,11 @@ JAVA = Language(
         bodiless=frozenset({"annotation_type_element_declaration", "field_declaration", "method_declaration"}),
         loose=frozenset({"field_declaration"}),
         enum_values=frozenset({"enum_constant"}),
-        parts={"record_declaration": inside({"formal_parameter": "property"}, "formal_parameters")},
+        parts={
+            "record_declaration": inside(
+                dict.fromkeys(("formal_parameter", "spread_parameter"), "property"), "formal_parameters"
+            )
+        },
         local=words("class record enum interface", rb" +\w"),
     ),
 )

@@ -122,12 +122,31 @@ def _ruby_call(node: "Node", source: bytes) -> Found | None:
     first = arguments.named_children[0] if arguments and arguments.named_children else None
     if body is not None and method in _TEST_CALLS:
         return Found("test", title_of(first, source) if first else "", (body,), local=True)
-    if body is not None and method in ("class_eval", "module_eval", "included", "class_methods", "namespace"):
+    if body is not None and method in ("class_eval", "module_eval", "included", "class_methods"):
         return Found(GROUP, "", (body,))
+    if (kind := _RUBY_CALLS.get(method)) and (block is not None or kind == "task"):
+        name = _ruby_literal(first, source)
+        return Found(kind, name, (body,) if body and kind == "namespace" else ()) if name else None
     if method == "define_method" and first is not None:
         return Found("method", text_of(first, source).strip(":'\""))
     # "private def weed" and "memoize def weed".
     return Found(GROUP, "", (arguments,)) if first is not None and first.type == "method" and arguments else None
+
+
+_RUBY_CALLS = {
+    "namespace": "namespace",
+    **dict.fromkeys(("task", "multitask", "file", "directory"), "task"),
+    **dict.fromkeys(("let", "let!", "let_it_be", "subject", "subject!"), "method"),
+}
+"""Calls of Rake and RSpec that define what their first argument names."""
+
+
+def _ruby_literal(node: "Node | None", source: bytes) -> str:
+    """Return the name in `:build`, `"build"` and `build: :environment`."""
+    named = node.child_by_field_name("key") if node is not None and node.type == "pair" else node
+    if named is None or named.type not in ("simple_symbol", "string", "hash_key_symbol"):
+        return ""
+    return text_of(named, source).strip(":'\"")
 
 
 _RUBY_CLASSES = (b"Class.new", b"Struct.new", b"Data.define", b"Module.new")
@@ -379,6 +398,15 @@ BASH = Language(
 )
 
 
+_CONFIGURATION = re.compile(rb"configuration[ \t]+(?P<name>[\w.-]+)\s*\{", re.IGNORECASE)
+
+
+def _powershell_pipeline(node: "Node", source: bytes) -> Found | None:
+    if found := _CONFIGURATION.match(source, node.start_byte):
+        return Found("function", found["name"].decode())
+    return _powershell_assignment(node, source)
+
+
 def _powershell_assignment(node: "Node", source: bytes) -> Found | None:
     assignment = child_of_type(node, "assignment_expression")
     left = child_of_type(assignment, "left_assignment_expression")
@@ -403,7 +431,7 @@ POWERSHELL = Language(
             name=lambda node, source: by_child("variable")(node, source).lstrip("$"),
         ),
         **symbols("constant", "enum_member", name=by_child("simple_name")),
-        "pipeline": _powershell_assignment,
+        "pipeline": _powershell_pipeline,
         **role(COMMENT, "comment"),
         **groups("statement_list", "if_statement", "statement_block", "ERROR"),
     },
