@@ -290,7 +290,7 @@ def _own(mark: Mark) -> str:
 
 def _replace(twin: _Twin, mark: Mark, former: str) -> None:
     """Put a node in place of a guess; what the guess holds below the node stands beside it."""
-    guess, marks = twin
+    guess, marks, _ = twin
     scope = guess.name.rpartition(".")[0]
     below = [it for it in guess.members if it.first > mark.last]
     for it in below:
