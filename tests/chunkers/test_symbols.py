@@ -9,7 +9,7 @@ import pytest
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.languages.model import Found
 from cqm.chunkers.languages.table import BY_NAME
-from cqm.chunkers.model import ChunkReport, Document
+from cqm.chunkers.model import ChunkOptions, ChunkReport, Document
 
 # "=== name of the case: file", the text, "---", its definitions in order.
 _CASE = re.compile(
@@ -56,3 +56,27 @@ def defined(report: ChunkReport) -> list[str]:
         + f" {it.kind} {it.name}{' guessed' if it.is_guessed else ''}"
         for it in found
     ]
+
+
+SIGNATURES = {
+    "a.kt": (
+        "data class D(val a: Int = run { 1 }) {\n  fun m(f: (Int) -> Unit = { it }) {\n    x()\n  }\n}\n",
+        ["data class D(val a: Int = run { 1 })", "fun m(f: (Int) -> Unit = { it })"],
+    ),
+    "a.rs": (
+        "struct Arr<'a, T, const N: usize = { 1 }> {\n  a: &'a T,\n}\n",
+        ["struct Arr<'a, T, const N: usize = { 1 }>"],
+    ),
+    "A.java": (
+        'class A {\n  @Deprecated @SuppressWarnings({"a"}) void f() {\n  }\n}\n',
+        ["class A", '@Deprecated @SuppressWarnings({"a"}) void f()'],
+    ),
+    "a.cpp": ("class API_EXPORT Bar : public Baz<T> {\n};\n", ["class API_EXPORT Bar : public Baz<T>"]),
+}
+
+
+@pytest.mark.parametrize("path", SIGNATURES)
+def test_a_signature_ends_at_the_body_and_shows_what_the_grammar_does_not_read(path: str) -> None:
+    text, wanted = SIGNATURES[path]
+    report = chunk(Document(path, text), ChunkOptions(details=True))
+    assert [symbol.signature for part in report.chunks for symbol in part.symbols] == wanted
