@@ -287,6 +287,7 @@ PHP = Language(
 
 
 _LUA_NAME = re.compile(r"\w+(?:[.:]\w+|\[(?:\"[^\"\n]+\"|'[^'\n]+')\])*")
+_LUA_WORD = re.compile(r"^([\"'])([\w-]+)\1$")
 _LUA_KEY = re.compile(r"\[([\"'])(.+?)\1\]")
 
 
@@ -322,8 +323,8 @@ def _lua_field(node: "Node", source: bytes) -> Found | None:
     named = node.child_by_field_name("name")
     if value is None or named is None:
         return None
-    is_computed = source.startswith(b"[", node.start_byte) and named.type != "string"
-    name = "" if is_computed else text_of(named, source).strip("\"'")
+    is_computed = source.startswith(b"[", node.start_byte) and named.type not in ("string", "number")
+    name = "" if is_computed else _LUA_WORD.sub(r"\2", text_of(named, source))
     if value.type == "function_definition" and name:
         return Found("function", name)
     return Found("property", name, (value,)) if value.type == "table_constructor" else None
