@@ -26,6 +26,10 @@ class ChunkOptionError(CqmError):
     """A chunking option is outside its documented range."""
 
 
+class RuleError(CqmError):
+    """A language's rule failed on a node: a bug in the rule, which costs the document its symbols."""
+
+
 class QualityError(CqmError):
     """A chunk lacks required metadata: a bug in its chunker."""
 

@@ -6,7 +6,7 @@ import sys
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.code.outline import TYPES, Mark, Place, outline
+from cqm.chunkers.code.outline import TYPES, Mark, Place, applied, outline
 from cqm.chunkers.languages.model import COMMENT, COMPONENT, GROUP, IMPORTS, LEADING, first_named
 from cqm.chunkers.model import Definition
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from cqm.chunkers.code.source import Source
-    from cqm.chunkers.languages.model import Language, Part
+    from cqm.chunkers.languages.model import Language, Part, PartRule
 
 _NO_DEFINITIONS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement", "extension"})
 _CLOSED = frozenset({COMMENT, LEADING, IMPORTS, "interface", "type", "struct", "enum"})
@@ -68,7 +68,8 @@ def definitions_of(
         rule = nodes.parts.get(node_type)
         # Of the statements in a function, none declares.
         if rule and (is_symbol or not is_local):
-            parts = [*_parts_of(mark, inside, rule(mark.node, source.data), source)]
+            listed = applied(functools.partial(_listed, rule), mark.node, source.data, language)
+            parts = [*_parts_of(mark, (inside, around), listed, source)]
             told.update(it.name for _, it in parts if has_equations)
             yield from parts
         if has_equations:
@@ -159,7 +160,7 @@ def _has_any(hits: list[int], node: "Node") -> bool:
 
 def _symbol_at(node: "Node", around: str, language: "Language", source: "Source") -> Mark | None:
     rule = language.rules.get(node.type)
-    found = rule(node, source.data) if rule else None
+    found = applied(rule, node, source.data, language) if rule else None
     if found is None or found.kind not in _LOCAL_KINDS or not found.name:
         return None
     name = f"{around}.{found.name}" if around else found.name
@@ -205,11 +206,21 @@ def _is_addition(mark: Mark) -> bool:
     return mark.node.type in additions or (keyword is not None and keyword.type in additions)
 
 
-def _parts_of(mark: Mark, inside: str, parts: "Iterable[Part]", source: "Source") -> "Iterator[tuple[int, Definition]]":
-    outer = inside.rpartition(".")[0] if inside == mark.name else inside
+def _listed(rule: "PartRule", node: "Node", source: bytes) -> "list[Part]":
+    return [*rule(node, source)]
+
+
+def _parts_of(
+    mark: Mark, scopes: tuple[str, str], parts: "Iterable[Part]", source: "Source"
+) -> "Iterator[tuple[int, Definition]]":
+    """Yield the definitions of a mark's parts; the scopes are those in the mark and around it."""
     for kind, name, node, name_node, is_beside in parts:
-        around = outer if is_beside else inside
-        first, line, last = node.start_point[0], name_node.start_point[0], node.end_point[0]
+        if name == "_" or (kind or mark.kind) == "statement":
+            continue
+        around = scopes[is_beside]
+        first, line, (last, column) = node.start_point[0], name_node.start_point[0], node.end_point
+        # Some grammars end a node after its line end.
+        last -= column == 0 and last > line
         qualified = f"{around}.{name}" if around else name
         yield source.starts[first], Definition(qualified, kind or mark.kind, first + 1, line + 1, last + 1)
 

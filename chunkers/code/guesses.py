@@ -1,6 +1,7 @@
 """Bring into an outline the symbols that its tree does not show: guessed by lines, or of other branches."""
 
 import re
+import sys
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -80,6 +81,7 @@ def with_guesses(
         if level is None:
             continue
         guesses = outline_by_lines(source.lines, first, end, language.by_lines) if language.by_lines else []
+        guesses = _without_own(guesses, level.place)
         start, stop = _range(level.marks, first, end)
         kept = [mark for mark in _ungrouped(level.marks[start:stop]) if mark.name or mark.kind in _KEPT]
         found = _merged([_mark(it, level.place, language, source) for it in guesses], kept, level.place)
@@ -111,6 +113,16 @@ def _is_free(marks: list[Mark], row: int) -> bool:
         return False
     place = bisect_right(level.marks, row, key=_first)
     return place == 0 or level.marks[place - 1].last < row + (level.marks[place - 1].kind == LEADING)
+
+
+def _without_own(guesses: "Iterable[Guess]", place: Place) -> "list[Guess]":
+    """Put the members of a guessed type in its place where it is the type around it, whose head has an error."""
+    own = place.name.rpartition(".")[2]
+    return [
+        it
+        for guess in guesses
+        for it in (guess.members if guess.kind in HOLDERS and place.kind in HOLDERS and guess.name == own else [guess])
+    ]
 
 
 def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes, source: "Source") -> list[Mark]:
@@ -211,7 +223,9 @@ def _ungrouped(marks: "Sequence[Mark]") -> "Iterable[Mark]":
 
 def _mark(guess: "Guess", place: Place, language: "Language", source: "Source") -> Mark:
     name = guess.name.strip() if guess.kind in _TITLED else _SEPARATOR.sub(".", _ARGUMENTS.sub("", guess.name))
-    kind, name = identity_of(Found(guess.kind, name), place, language.constructors if place.is_type else None)
+    own = place.name.rpartition(".")[2]
+    found = Found("constructor" if place.is_type and guess.kind == "function" and name == own else guess.kind, name)
+    kind, name = identity_of(found, place, language.constructors if place.is_type else None)
     node = cast("Node", Stretch(guess.first, guess.last, source))
     mark = Mark(node, guess.first, guess.last, kind, name, (), language.nodes, is_guessed=True)
     if guess.kind in HOLDERS:
@@ -223,7 +237,17 @@ def _mark(guess: "Guess", place: Place, language: "Language", source: "Source") 
 def _merged(guesses: list[Mark], kept: "Iterable[Mark]", place: Place) -> list[Mark]:
     """Put symbols that the tree shows among guessed ones, or into them; a node is better than a guess."""
     result = guesses
-    for mark in kept:
+    waiting = [(mark, place.name) for mark in kept][::-1]
+    while waiting:
+        mark, former = waiting.pop()
+        twin = _twin(result, mark)
+        if twin is not None and (mark.last > twin.last or (mark.node.has_error and mark.last != twin.guess.last)):
+            # The error ends the node too early or too late: the guess has its members.
+            waiting += [(inner, mark.name) for inner in mark.members[::-1]]
+            continue
+        if twin is not None:
+            _replace(twin, mark, former)
+            continue
         level = _level(result, mark.first, mark.last)
         if level is None:
             continue
@@ -231,20 +255,61 @@ def _merged(guesses: list[Mark], kept: "Iterable[Mark]", place: Place) -> list[M
         before = level.marks[start - 1] if start else None
         if before is not None and before.last >= mark.first:
             continue
-        _rename(mark, place.name, level.place.name)
+        _rename(mark, former, level.place.name or place.name)
         level.marks[start:stop] = [mark]
     return result
 
 
+class _Twin(NamedTuple):
+    """A guess, the marks that it is one of, and the last row up to the next of them."""
+
+    guess: Mark
+    marks: list[Mark]
+    last: int
+
+
+def _twin(marks: list[Mark], mark: Mark) -> _Twin | None:
+    """Find the guess of a type that a node declares, in any scope."""
+    last = sys.maxsize
+    while mark.kind in HOLDERS:
+        place = bisect_right(marks, mark.first, key=_first) - 1
+        around = marks[place] if place >= 0 else None
+        if around is None or around.last < mark.first:
+            break
+        if around.is_guessed and around.kind in HOLDERS and around.first == mark.first and _own(around) == _own(mark):
+            return _Twin(around, marks, marks[place + 1].first - 1 if place + 1 < len(marks) else last)
+        if not isinstance(around.members, list):
+            break
+        marks, last = around.members, around.last
+    return None
+
+
+def _own(mark: Mark) -> str:
+    return mark.name.rpartition(".")[2]
+
+
+def _replace(twin: _Twin, mark: Mark, former: str) -> None:
+    """Put a node in place of a guess; what the guess holds below the node stands beside it."""
+    guess, marks, _ = twin
+    scope = guess.name.rpartition(".")[0]
+    below = [it for it in guess.members if it.first > mark.last]
+    for it in below:
+        _rename(it, guess.name, scope)
+    _rename(mark, former, scope)
+    place = marks.index(guess)
+    marks[place : place + 1] = [mark, *below]
+
+
 def _rename(mark: Mark, former: str, scope: str) -> None:
-    # A member that an error tore from its class.
-    if former == scope or not scope:
+    # A member that an error tore from its class, or put into one.
+    if former == scope:
         return
     waiting = [mark]
     while waiting:
         inner = waiting.pop()
         if inner.name:
-            inner.name = f"{scope}.{inner.name.removeprefix(f'{former}.')}" if former else f"{scope}.{inner.name}"
+            own = inner.name.removeprefix(f"{former}.") if former else inner.name
+            inner.name = f"{scope}.{own}" if scope else own
         waiting += inner.members
 
 

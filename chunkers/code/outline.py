@@ -1,12 +1,13 @@
 """Outline a syntax tree: enter containers only and mark symbols, comments and statements."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from cqm.chunkers.errors import RuleError
 from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, SPLICED, Found, Language, NodeTypes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -30,6 +31,8 @@ _VALUES = frozenset({"variable", "constant", "property", "imports"})
 _MAX_DEPTH = 24
 
 _STATEMENT = Found("statement")
+
+Told = TypeVar("Told")
 
 
 # Not frozen: there is one for every comment line, and frozen ones take four times as long to make.
@@ -116,7 +119,7 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
         own = {**rules, **where.rules} if where.rules else rules
         for node in body.named_children:
             rule = own.get(node.type)
-            found = (rule(node, data) if rule else None) or _STATEMENT
+            found = (applied(rule, node, data, language) if rule else None) or _STATEMENT
             kind, name, inside, _, opened_by, _ = found
             if found is not _STATEMENT and kind not in _PLAIN:
                 kind, name = identity_of(found, where, constructors)
@@ -145,6 +148,19 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
     for marks in {id(marks): marks for marks in spliced}.values():
         marks.sort(key=lambda mark: mark.node.start_byte)
     return _sectioned(top) if language.nodes.opening else top
+
+
+def applied(rule: "Callable[[Node, bytes], Told]", node: "Node", source: bytes, language: Language) -> Told:
+    """Return a rule's answer about a node.
+
+    Raises:
+        RuleError: the rule failed; the message names it.
+    """
+    try:
+        return rule(node, source)
+    except Exception as error:
+        # Not its message, which may hold text of the document.
+        raise RuleError(f"the rule of {language.name} for {node.type} failed ({type(error).__name__})") from error
 
 
 def _sectioned(marks: list[Mark]) -> list[Mark]:
@@ -203,7 +219,8 @@ def identity_of(found: Found, where: Place, constructors: frozenset[str] | None)
     if constructors is not None:
         kind = "constructor" if name in constructors else _MEMBER_KINDS.get(kind, kind)
     if name and where.name:
-        name = f"{where.name}.{name}"
+        # Selectors have dots of their own: ".menu .item", ".menu:hover".
+        name = f"{where.name} {name}".replace(" &", "") if kind == "rule" else f"{where.name}.{name}"
     return kind, name if name.isprintable() else " ".join(name.split())
 
 

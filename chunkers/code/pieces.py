@@ -13,6 +13,7 @@ from cqm.chunkers.code.packing import Draft, Scope, without_tiny
 from cqm.chunkers.code.program import Program, parts_of, program_of
 from cqm.chunkers.code.sections import Section, Walk, drafts_of
 from cqm.chunkers.code.source import Source
+from cqm.chunkers.errors import RuleError
 from cqm.chunkers.model import ChunkOptions, Definition, Fact, Piece, SymbolFacts
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def pieces_of_code(
 
     Returns:
         Pieces in order with every non-blank character, and warnings for people; no pieces and the reason if the text
-            could not be parsed; None without a grammar for the language.
+            could not be parsed or a rule of its language failed; None without a grammar for the language.
     """
     parts = parts_of(text, language, options)
     if len(parts) > 1:
@@ -54,18 +55,32 @@ def _pieces_of_part(
     program = program_of(text, language, options)
     if not isinstance(program, Program):
         return ([], [program]) if program else None
-    row, root, marks, source, unread = program
+    try:
+        return _pieces_of_program(program, facts_of), _warnings(program.unread, program.source)
+    except RuleError as error:
+        return [], [error.message]
+
+
+def _pieces_of_program(program: Program, facts_of: "FactsOf | None") -> list[Piece]:
+    row, _, marks, source, _ = program
     drafts = drafts_of(Section(marks, 0, len(source.lines), None, Scope(Place())), Walk(row, source))
     packages = packages_of(marks, row, source)
     drafts = without_tiny(drafts, source)
     starts = [draft.start for draft in drafts]
     defined = _by_piece(starts, definitions_of(marks, row, source))
-    told = _by_piece(starts, facts_of(root, marks, row, source) if facts_of else ())
-    pieces = [
+    told = _by_piece(starts, _facts(program, facts_of) if facts_of else ())
+    return [
         _piece(draft, packages, source, (*told.get(place, ()),), (*defined.get(place, ()),))
         for place, draft in enumerate(drafts)
     ]
-    return pieces, _warnings(unread, source)
+
+
+def _facts(program: Program, facts_of: "FactsOf") -> "list[tuple[int, SymbolFacts]]":
+    row, root, marks, source, _ = program
+    try:
+        return [*facts_of(root, marks, row, source)]
+    except Exception as error:
+        raise RuleError(f"a rule of {row.name} for facts failed ({type(error).__name__})") from error
 
 
 def _joined_parts(

@@ -7,6 +7,7 @@ from cqm.chunkers.code.guesses import has_free_rows, with_guesses, with_macros, 
 from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
 from cqm.chunkers.code.syntax import lost_rows, parse
+from cqm.chunkers.errors import RuleError
 from cqm.chunkers.grammars import MissingGrammarError, grammar
 from cqm.chunkers.languages.guessed import without_grammar
 from cqm.chunkers.languages.hazards import chains_operators
@@ -18,7 +19,7 @@ from cqm.chunkers.recovery.mending import Mended, mended
 from cqm.chunkers.recovery.segments import segments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tree_sitter import Node, Tree
 
@@ -51,7 +52,7 @@ class Program(NamedTuple):
 
 
 def program_of(text: str, language: str, options: "ChunkOptions") -> Program | str | None:
-    """Parse a text; return the reason if it cannot be parsed, None without a grammar for the language.
+    """Parse a text; return the reason if it cannot be parsed or outlined, None without a grammar for the language.
 
     Parameters:
         text: the whole text.
@@ -63,7 +64,10 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
         return None
     if row.extra and not _has_grammar(row):
         row = without_grammar(row)
-    return _program_of_row(text, row, options)
+    try:
+        return _program_of_row(text, row, options)
+    except RuleError as error:
+        return error.message
 
 
 def _program_of_row(text: str, row: Language, options: "ChunkOptions") -> Program | str:
@@ -72,7 +76,7 @@ def _program_of_row(text: str, row: Language, options: "ChunkOptions") -> Progra
         return f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"
     shown = data
     for remove in row.removed:
-        data = remove(data)
+        data = _without(remove, data, row)
     readable = _readable(data, row)
     if isinstance(readable, str):
         return f"not parsed: {readable}"
@@ -91,6 +95,13 @@ def _program_of_row(text: str, row: Language, options: "ChunkOptions") -> Progra
             marks = with_guesses(marks, [(0, len(source.lines))], row, source)
         return Program(row, root, marks, source, lost_rows(root))
     return _recovered(Unsafe(text, data, lost), tree, row, options, harms=harms)
+
+
+def _without(remove: "Callable[[bytes], bytes]", data: bytes, row: Language) -> bytes:
+    try:
+        return remove(data)
+    except Exception as error:
+        raise RuleError(f"{remove.__name__} of {row.name} failed ({type(error).__name__})") from error
 
 
 def _has_grammar(row: Language) -> bool:

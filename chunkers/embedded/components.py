@@ -51,7 +51,8 @@ def pieces_of_component(text: str, language: str, path: str, options: ChunkOptio
     if component:
         named = (piece if piece.symbol else piece._replace(symbol=component) for piece in pieces)
         whole = len(text) - len(text.lstrip()), len(text.rstrip())
-        pieces = with_names(text, [*named], [Name(component, COMPONENT, *whole)] if pieces else [])
+        snippets = [*_snippets(text)] if language == SVELTE else []
+        pieces = with_names(text, [*named], [Name(component, COMPONENT, *whole), *snippets] if pieces else [])
     return pieces, list(dict.fromkeys(warnings))
 
 
@@ -60,6 +61,20 @@ def component_of(path: str) -> str:
     *folders, name = path.split("/")
     stem = name.partition(".")[0]
     return folders[-1] if stem.lower() == "index" and folders else stem
+
+
+_SNIPPET = re.compile(r"\{#snippet\s+(?P<name>[A-Za-z_$][\w$]{0,100})\s*[(<]|(?P<end>\{/snippet\s*\})")
+
+
+def _snippets(text: str) -> Iterator[Name]:
+    """Yield the snippets of Svelte, which are called as functions."""
+    opened: list[re.Match[str]] = []
+    for tag in _SNIPPET.finditer(text):
+        if tag["end"] is None:
+            opened.append(tag)
+        elif opened:
+            begin = opened.pop()
+            yield Name(begin["name"], "function", begin.start(), tag.end())
 
 
 def _parts(text: str, language: str) -> Iterator[Part]:

@@ -84,7 +84,24 @@ def template_tags_of(text: str, syntax: str) -> list[TemplateTag]:
         body = text[position:end]
         position = end + len(signs[sign])
         found.append(TemplateTag(match.start(), position, sign + body[:1].strip(), body))
+        position = _end_of_raw(text, position, body, absent) if sign == "{%" else position
     return found
+
+
+_RAW = re.compile(r"[-~+]?\s*(?P<word>raw|verbatim|comment)\b")
+_END_OF_RAW = {word: re.compile(rf"\{{%[-~+]?\s*end{word}\b") for word in ("raw", "verbatim", "comment")}
+"""Tags of Jinja, Liquid, Twig and Django between which tags are mere text."""
+
+
+def _end_of_raw(text: str, position: int, body: str, absent: set[str]) -> int:
+    """Return where tags go on after a tag with a body: behind mere text, if it begins such."""
+    raw = _RAW.match(body)
+    if raw is None or raw["word"] in absent:
+        return position
+    end = _END_OF_RAW[raw["word"]].search(text, position)
+    if end is None:
+        absent.add(raw["word"])
+    return end.start() if end else position
 
 
 def blocks_of(text: str, tags: Iterable[TemplateTag], syntax: str) -> tuple[list[Tag], list[Name]]:
@@ -109,6 +126,8 @@ def blocks_of(text: str, tags: Iterable[TemplateTag], syntax: str) -> tuple[list
 
 def _percent_blocks(tags: Iterable[TemplateTag]) -> Iterator[tuple[Tag, str]]:
     for tag in tags:
+        if tag.sign.startswith(("<%#", "<%--")):
+            continue
         body = tag.body.strip(_EDGE + " \t\r\n")
         if match := _RUBY.search(body):
             kind = "block" if match["content"] else "function"

@@ -1,11 +1,13 @@
 """Collect the facts of symbols from a syntax tree."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.code.outline import TYPES
 from cqm.chunkers.code.signature import body_of
+from cqm.chunkers.facts.heads import before_body, open_brackets
 from cqm.chunkers.facts.members import Members, members_of
 from cqm.chunkers.facts.rows import GENERAL, SYNTAXES
 from cqm.chunkers.facts.rows.model import Symbol, Syntax, is_callable, is_elsewhere, own_name, scope_name
@@ -89,7 +91,7 @@ def _facts(seen: _Seen, imported: set[bytes], syntax: Syntax, source: "Source") 
         kind=mark.kind,
         start_line=(symbol.above[0].first if symbol.above else mark.first) + 1,
         end_line=mark.last + 1,
-        signature=_signature(symbol, data),
+        signature=_signature(symbol, source),
         parameters=parameters,
         returns=syntax.returns(head, data) if head and is_callable(mark) else "",
         doc=_doc(symbol, syntax, data),
@@ -117,20 +119,32 @@ def _head(mark: "Mark", syntax: Syntax) -> "Node | None":
     return None
 
 
-def _signature(symbol: Symbol, source: bytes) -> str:
+def _signature(symbol: Symbol, source: "Source") -> str:
     node = symbol.mark.node
     body = body_of(symbol.mark)
-    line_end = source.find(b"\n", node.start_byte)
-    end = body.start_byte if body else line_end if line_end >= 0 else node.end_byte
+    line_end = source.offsets[bisect_right(source.offsets, node.start_byte)] - 1
+    end = body.start_byte if body else line_end
     outer = next((group for group in symbol.groups if group.start_point[0] == node.start_point[0]), node)
     start = outer.start_byte if node.start_byte - outer.start_byte < _MAX_SIGNATURE else node.start_byte
     end = min(end, node.end_byte, start + _MAX_SIGNATURE * _LONGEST_CHARACTER)
-    text = source[start:end].decode("utf-8", "replace")
+    text = _written(start, end, source)
     above = _ABOVE.match(text)
-    lines = text[above.end() if above else 0 :].strip()[:_MAX_SIGNATURE].split("\n")
+    text = text[above.end() if above else 0 :].strip()
+    if body is not None and symbol.mark.kind != "test" and open_brackets(text) > 0:
+        # It is the body of a function among the arguments: "data class D(val a: Int = run { 1 }) {".
+        text = _written(start, min(node.end_byte, start + _MAX_SIGNATURE * _LONGEST_CHARACTER), source)
+        text = before_body(text[above.end() if above else 0 :].strip())
+    lines = text[:_MAX_SIGNATURE].split("\n")
     while len(lines) > 1 and lines[-1].lstrip().startswith(_COMMENTS):
         lines.pop()
     return _OPENING.sub("", "\n".join(lines))
+
+
+def _written(start: int, end: int, source: "Source") -> str:
+    """Return the text between two bytes, with what its grammar can't read, such as macros, which the data has blank."""
+    first, last = bisect_right(source.offsets, start) - 1, bisect_right(source.offsets, max(end - 1, start)) - 1
+    rows = "\n".join(source.lines[first : last + 1]).encode("utf-8", "surrogatepass")
+    return rows[start - source.offsets[first] : end - source.offsets[first]].decode("utf-8", "replace")
 
 
 def _doc(symbol: Symbol, syntax: Syntax, source: bytes) -> str:

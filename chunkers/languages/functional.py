@@ -178,7 +178,7 @@ def _haskell_name(node: "Node", source: bytes) -> str:
     if infix is not None:
         return text_of(infix.child_by_field_name("operator"), source).strip("`")
     inner = child_of_type(node, "signature", "equation")
-    synonym = inner.child_by_field_name("synonym") if inner else None
+    synonym = (inner.child_by_field_name("synonym") or inner.child_by_field_name("name")) if inner else None
     names = child_of_type(node, "binding_list")
     return text_of(synonym or (names.named_children[0] if names and names.named_children else names), source)
 

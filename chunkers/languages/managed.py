@@ -99,7 +99,11 @@ JAVA = Language(
         bodiless=frozenset({"annotation_type_element_declaration", "field_declaration", "method_declaration"}),
         loose=frozenset({"field_declaration"}),
         enum_values=frozenset({"enum_constant"}),
-        parts={"record_declaration": inside({"formal_parameter": "property"}, "formal_parameters")},
+        parts={
+            "record_declaration": inside(
+                dict.fromkeys(("formal_parameter", "spread_parameter"), "property"), "formal_parameters"
+            )
+        },
         local=words("class record enum interface", rb" +\w"),
     ),
 )
@@ -338,6 +342,27 @@ _CSHARP_POINTER = re.compile(rb"(?P<cast>\*\([ \t]*[A-Za-z_][\w.]*\*+[ \t]*\))(?
 _CSHARP_REF = re.compile(rb"ref(?<!\wref)(?=[ \t]+partial[ \t]+struct\b)")
 
 
+# "extension<T>(List<T> it) where T : class {" in a static class, which the grammar takes for a constructor.
+_CSHARP_EXTENSION = re.compile(
+    rb"(?<![\w.@])extension(?P<rest>\s*+(?:<[^(){};]{1,200}?>)?\s*+\((?:[^(){};]|\([^(){};]*+\)){1,400}+\)"
+    rb"(?:\s*+where\b[^{};]{1,400}+)?)(?=\s*+\{)"
+)
+_CSHARP_NAMELESS = "__"
+
+
+def _without_extensions(source: bytes) -> bytes:
+    """Make a nameless class of each block of extension members."""
+    if b"extension" not in source or b"class extension" in source:
+        return source
+    return _CSHARP_EXTENSION.sub(lambda it: b"class __ " + blanked(it)[len(b"extension") :], source)
+
+
+def _csharp_class(node: "Node", source: bytes) -> Found:
+    name, body = by_field("name")(node, source), node.child_by_field_name("body")
+    bodies = (body,) if body else ()
+    return Found(GROUP, "", bodies) if name == _CSHARP_NAMELESS else Found("class", name, bodies)
+
+
 def _without_pointers(source: bytes) -> bytes:
     return _CSHARP_REF.sub(b"   ", _CSHARP_POINTER.sub(blanked, source))
 
@@ -347,12 +372,13 @@ CSHARP = Language(
     grammar=(BUNDLE, "csharp"),
     unsafe=nests_expressions,
     suffixes=(".cs", ".csx", ".cake"),
-    removed=(_without_pointers,),
+    removed=(_without_pointers, _without_extensions),
     unread=Unread(CSHARP_SIGNS, interpolates=True, has_conditionals=True, is_plain=True),
     by_lines=CSHARP_LINES,
     rules={
         **containers("namespace", "namespace_declaration"),
-        **containers("class", "class_declaration", "record_declaration"),
+        "class_declaration": _csharp_class,
+        **containers("class", "record_declaration"),
         **containers("struct", "struct_declaration", "record_struct_declaration"),
         **containers("interface", "interface_declaration"),
         **containers("enum", "enum_declaration"),
@@ -394,9 +420,9 @@ _SWIFT_KINDS = {"struct": "struct", "enum": "enum"}
 def _swift_type(node: "Node", source: bytes) -> Found:
     keyword = text_of(node.child_by_field_name("declaration_kind"), source)
     body = node.child_by_field_name("body")
-    return Found(
-        _SWIFT_KINDS.get(keyword, "class"), text_of(node.child_by_field_name("name"), source), (body,) if body else ()
-    )
+    # "extension Array<Int>".
+    name = text_of(node.child_by_field_name("name"), source).partition("<")[0].rstrip()
+    return Found(_SWIFT_KINDS.get(keyword, "class"), name, (body,) if body else ())
 
 
 def _swift_function(node: "Node", source: bytes) -> Found:

@@ -26,6 +26,7 @@ from cqm.chunkers.languages.model import (
 )
 from cqm.chunkers.languages.parts import further_names, inside
 from cqm.chunkers.languages.unread import GENERAL_LINES, GO_SIGNS, RUST_SIGNS, ZIG_SIGNS
+from cqm.chunkers.languages.unread_rust import readable_rust
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,6 +92,10 @@ GO = Language(
 )
 
 
+def _rust_name(node: "Node", source: bytes) -> str:
+    return text_of(node.child_by_field_name("name"), source).removeprefix("r#")
+
+
 def _rust_impl(node: "Node", source: bytes) -> Found:
     body = node.child_by_field_name("body")
     name = _rust_type(node.child_by_field_name("type"), source) or _rust_type(node.child_by_field_name("trait"), source)
@@ -98,9 +103,9 @@ def _rust_impl(node: "Node", source: bytes) -> Found:
 
 
 def _rust_type(node: "Node | None", source: bytes) -> str:
-    """Return the name of the type that "&'a mut Box<T>" or "dyn Run + Send" is about; empty for a tuple or slice."""
+    """Return the name of the type that "&'a mut Box<T>" or "dyn Run + Send" is about; empty for one without."""
     for _ in range(_MAX_WRAPPED):
-        if node is None or node.type in _RUST_NAMES:
+        if node is None or node.type in _RUST_NAMES or node.type in _RUST_NAMELESS:
             break
         node = (
             node.child_by_field_name("type") or node.child_by_field_name("trait") or child_of_type(node, *_RUST_TYPES)
@@ -109,6 +114,7 @@ def _rust_type(node: "Node | None", source: bytes) -> str:
 
 
 _RUST_NAMES = frozenset({"type_identifier", "scoped_type_identifier", "primitive_type"})
+_RUST_NAMELESS = frozenset({"function_type", "tuple_type", "array_type", "slice_type", "never_type", "unit_type"})
 _RUST_TYPES = (*sorted(_RUST_NAMES), "generic_type", "dynamic_type", "bounded_type", "higher_ranked_trait_bound")
 _MAX_WRAPPED = 16
 
@@ -151,14 +157,14 @@ RUST = Language(
     unread=Unread(RUST_SIGNS),
     by_lines=GENERAL_LINES,
     rules={
-        **symbols("function", "function_item", "function_signature_item"),
-        **symbols("struct", "struct_item", "union_item"),
-        **symbols("enum", "enum_item"),
-        **symbols("type", "type_item", "associated_type"),
-        **symbols("constant", "const_item", "static_item"),
-        **symbols("macro", "macro_definition"),
-        **containers("trait", "trait_item"),
-        **containers("module", "mod_item"),
+        **symbols("function", "function_item", "function_signature_item", name=_rust_name),
+        **symbols("struct", "struct_item", "union_item", name=_rust_name),
+        **symbols("enum", "enum_item", name=_rust_name),
+        **symbols("type", "type_item", "associated_type", name=_rust_name),
+        **symbols("constant", "const_item", "static_item", name=_rust_name),
+        **symbols("macro", "macro_definition", name=_rust_name),
+        **containers("trait", "trait_item", name=_rust_name),
+        **containers("module", "mod_item", name=_rust_name),
         "impl_item": _rust_impl,
         **role(COMMENT, "line_comment", "block_comment"),
         **role(LEADING, "attribute_item"),
@@ -167,7 +173,7 @@ RUST = Language(
         **groups("foreign_mod_item", "declaration_list", "ERROR"),
     },
     # Three times, since blocks may be nested: "cfg_rt! { cfg_trace! { pin_project! {...} } }".
-    removed=(_without_item_macros,) * 3,
+    removed=(readable_rust, *(_without_item_macros,) * 3),
     nodes=NodeTypes(
         bodies=frozenset({"block"}),
         bodiless=frozenset({"field_declaration", "function_signature_item"}),

@@ -36,13 +36,17 @@ def inside(kinds: Mapping[str, str], *holders: str, marked_by: frozenset[str] = 
                     if marked_by and marked_by.isdisjoint(it.type for it in child.children):
                         continue
                     for name in _names(child):
-                        inner = f"{outer}{text_of(name, source)}"
+                        inner = f"{outer}{text_of(name, source).removeprefix(_RAW)}"
                         yield Part(kind, inner, child, name)
                     inner += "."
                 if child.type in holders:
                     waiting.append((child, inner))
 
     return parts
+
+
+_RAW = "r#"
+"""Before a word of Rust that is a name here, such as `r#match`."""
 
 
 def further_names(field: str = "name", *types: str) -> PartRule:
@@ -55,7 +59,8 @@ def further_names(field: str = "name", *types: str) -> PartRule:
 
     def parts(symbol: "Node", source: bytes) -> Iterator[Part]:
         names = symbol.children_by_field_name(field) if field else symbol.named_children
-        for name in [it for it in names if not types or it.type in types][1:]:
+        # Some grammars count the commas between names to the field.
+        for name in [it for it in names if it.is_named and (not types or it.type in types)][1:]:
             shown = child_of_type(name, "name", "variable_name") or name
             yield Part("", text_of(shown, source).lstrip("$"), symbol, name, is_beside=True)
 
@@ -172,7 +177,11 @@ def _names(part: "Node") -> "list[Node]":
     named = part.children_by_field_name("name")
     if named:
         return list(named)
-    first = child_of_type(part, "identifier", "simple_identifier")
+    first = child_of_type(part, "identifier", "simple_identifier") or child_of_type(part, "name", "enum_value")
+    declarator = child_of_type(part, "variable_declarator") if part.type == "spread_parameter" else None
+    if declarator is not None:
+        # "String... names" of Java.
+        return _names(declarator)
     if first is None and part.type == "field_declaration":
         return _embedded(part)
     return [first] if first else []

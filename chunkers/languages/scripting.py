@@ -13,6 +13,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Unread,
+    blanked,
     by_child,
     by_field,
     child_of_type,
@@ -73,6 +74,10 @@ def _python_statement(node: "Node", source: bytes) -> Found | None:
     return Found(variable_kind(name), name) if name and left.type != "attribute" else None
 
 
+def _python_alias(node: "Node", source: bytes) -> str:
+    return by_field("left")(node, source).partition("[")[0].strip()
+
+
 PYTHON = Language(
     name="python",
     grammar=("tree_sitter_python", "language"),
@@ -83,7 +88,7 @@ PYTHON = Language(
     rules={
         **symbols("function", "function_definition"),
         **containers("class", "class_definition"),
-        **symbols("type", "type_alias_statement", name=by_field("left")),
+        **symbols("type", "type_alias_statement", name=_python_alias),
         "expression_statement": _python_statement,
         **role(COMMENT, "comment"),
         **role(LEADING, "decorator"),
@@ -117,12 +122,31 @@ def _ruby_call(node: "Node", source: bytes) -> Found | None:
     first = arguments.named_children[0] if arguments and arguments.named_children else None
     if body is not None and method in _TEST_CALLS:
         return Found("test", title_of(first, source) if first else "", (body,), local=True)
-    if body is not None and method in ("class_eval", "module_eval", "included", "class_methods", "namespace"):
+    if body is not None and method in ("class_eval", "module_eval", "included", "class_methods"):
         return Found(GROUP, "", (body,))
+    if (kind := _RUBY_CALLS.get(method)) and (block is not None or kind == "task"):
+        name = _ruby_literal(first, source)
+        return Found(kind, name, (body,) if body and kind == "namespace" else ()) if name else None
     if method == "define_method" and first is not None:
         return Found("method", text_of(first, source).strip(":'\""))
     # "private def weed" and "memoize def weed".
     return Found(GROUP, "", (arguments,)) if first is not None and first.type == "method" and arguments else None
+
+
+_RUBY_CALLS = {
+    "namespace": "namespace",
+    **dict.fromkeys(("task", "multitask", "file", "directory"), "task"),
+    **dict.fromkeys(("let", "let!", "let_it_be", "subject", "subject!"), "method"),
+}
+"""Calls of Rake and RSpec that define what their first argument names."""
+
+
+def _ruby_literal(node: "Node | None", source: bytes) -> str:
+    """Return the name in `:build`, `"build"` and `build: :environment`."""
+    named = node.child_by_field_name("key") if node is not None and node.type == "pair" else node
+    if named is None or named.type not in ("simple_symbol", "string", "hash_key_symbol"):
+        return ""
+    return text_of(named, source).strip(":'\"")
 
 
 _RUBY_CLASSES = (b"Class.new", b"Struct.new", b"Data.define", b"Module.new")
@@ -215,9 +239,20 @@ def _php_property(node: "Node", source: bytes) -> str:
     return text_of(child_of_type(child_of_type(node, "property_element"), "variable_name"), source).lstrip("$")
 
 
+_PHP_END = re.compile(
+    rb"(?P<rest>^[ \t]*+__halt_compiler\s*+\(\s*+\)\s*+(?:;|\?>).*)", re.MULTILINE | re.DOTALL | re.IGNORECASE
+)
+
+
+def _without_data(source: bytes) -> bytes:
+    """Blank what PHP doesn't read."""
+    return _PHP_END.sub(blanked, source)
+
+
 PHP = Language(
     name="php",
     grammar=("tree_sitter_php", "language_php"),
+    removed=(_without_data,),
     suffixes=(".php", ".phtml", ".php5", ".php7", ".php8", ".phps"),
     by_lines=GENERAL_LINES,
     rules={
@@ -251,13 +286,24 @@ PHP = Language(
 )
 
 
+_LUA_NAME = re.compile(r"\w+(?:[.:]\w+|\[(?:\"[^\"\n]+\"|'[^'\n]+')\])*")
+_LUA_WORD = re.compile(r"^([\"'])([\w-]+)\1$")
+_LUA_KEY = re.compile(r"\[([\"'])(.+?)\1\]")
+
+
+def _lua_name(target: "Node | None", source: bytes) -> str:
+    """Return the name in `M.y["z"]`; empty for an index that is no constant."""
+    text = text_of(target, source)
+    return _LUA_KEY.sub(r".\2", text).replace(":", ".") if _LUA_NAME.fullmatch(text) else ""
+
+
 def _lua_assignment(node: "Node", source: bytes) -> Found | None:
     targets = child_of_type(node, "variable_list")
     values = child_of_type(node, "expression_list")
     target = targets.named_children[0] if targets and targets.named_children else None
-    if target is None or target.type == "bracket_index_expression":
+    name = _lua_name(target, source)
+    if not name:
         return None
-    name = text_of(target, source).replace(":", ".")
     value = values.named_children[0] if values and values.named_children else None
     if value is not None and value.type == "function_call" and source.startswith(b"require", value.start_byte):
         return Found(IMPORTS)
@@ -274,10 +320,12 @@ def _lua_local(node: "Node", source: bytes) -> Found | None:
 
 def _lua_field(node: "Node", source: bytes) -> Found | None:
     value = node.child_by_field_name("value")
-    if value is None:
+    named = node.child_by_field_name("name")
+    if value is None or named is None:
         return None
-    name = text_of(node.child_by_field_name("name"), source)
-    if value.type == "function_definition":
+    is_computed = source.startswith(b"[", node.start_byte) and named.type not in ("string", "number")
+    name = "" if is_computed else _LUA_WORD.sub(r"\2", text_of(named, source))
+    if value.type == "function_definition" and name:
         return Found("function", name)
     return Found("property", name, (value,)) if value.type == "table_constructor" else None
 
@@ -351,6 +399,15 @@ BASH = Language(
 )
 
 
+_CONFIGURATION = re.compile(rb"configuration[ \t]+(?P<name>[\w.-]+)\s*\{", re.IGNORECASE)
+
+
+def _powershell_pipeline(node: "Node", source: bytes) -> Found | None:
+    if found := _CONFIGURATION.match(source, node.start_byte):
+        return Found("function", found["name"].decode())
+    return _powershell_assignment(node, source)
+
+
 def _powershell_assignment(node: "Node", source: bytes) -> Found | None:
     assignment = child_of_type(node, "assignment_expression")
     left = child_of_type(assignment, "left_assignment_expression")
@@ -375,7 +432,7 @@ POWERSHELL = Language(
             name=lambda node, source: by_child("variable")(node, source).lstrip("$"),
         ),
         **symbols("constant", "enum_member", name=by_child("simple_name")),
-        "pipeline": _powershell_assignment,
+        "pipeline": _powershell_pipeline,
         **role(COMMENT, "comment"),
         **groups("statement_list", "if_statement", "statement_block", "ERROR"),
     },

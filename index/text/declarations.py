@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from cqm.chunkers.facts.heads import before_body, open_brackets
 from cqm.index.text.stored_definitions import StoredDefinition
 
 _MOST_SIGNATURE = 300
@@ -44,13 +45,12 @@ def signature_of(lines: Sequence[str], it: StoredDefinition) -> str:
     shown, depth = list[str](), 0
     for number, line in enumerate(lines[: min(_MOST_LINES, it.last - it.first + 1)], it.first):
         shown.append(line)
-        depth += line.count("(") + line.count("[") - line.count(")") - line.count("]")
+        depth += open_brackets(line)
         if depth <= 0 and number >= it.line:
             break
     text = "\n".join(shown).strip()
     if it.last > it.line or "{" in shown[-1]:
-        head = text.partition("{")[0]
-        text = (head if "(" in head else text).rstrip()
+        text = before_body(text)
         begin = next(filter(text.endswith, _BEGINS), "")
         text = text.removesuffix(begin)
     return text[:_MOST_SIGNATURE].rstrip()

@@ -35,6 +35,7 @@ def checked(document: Document, options: Options) -> ChunkReport:
     _overlaps(report.chunks)
     _tree(report.chunks)
     _sizes(report, options)
+    _promise(not any("rule of" in it and "failed" in it for it in report.warnings), f"a rule failed: {report.warnings}")
     return report
 
 

@@ -146,7 +146,7 @@ def test_imports_are_a_chunk_of_their_own() -> None:
         ("rust", "trait A {\n    reads! {\n        /// B\n        fn b(&self);\n    }\n}\n", {"A", "A.b"}),
         ("rust", "a::b! {\n    // C\n    #[d]\n    pub(crate) struct E<T> {\n        f: T,\n    }\n}\n", {"E"}),
         ("rust", "a! {\n mod b {\n  c! {\n   d! {\n    fn e() {}\n   }\n  }\n }\n}\n", {"b", "b.e"}),
-        ("rust", "bitflags! {\n    struct F: u8 {\n        const A = 1;\n    }\n}\n", set()),
+        ("rust", "bitflags! {\n    struct F: u8 {\n        const A = 1;\n    }\n}\n", {"F"}),
         ("rust", "fn a() {\n    quote! {\n        fn #b() {}\n    }\n}\n", {"a"}),
         ("ruby", "private def f\nend\n", {"f"}),
     ],

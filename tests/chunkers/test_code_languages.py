@@ -981,7 +981,7 @@ EXPECTED = {
         55-57 function order.pay
         59-62 module order
         64-67 property order.p_total
-        69-74 module order
+        69-74 block order.gen_lines
         76-89 class packet
         91-93 method packet.show
     """,

@@ -14,6 +14,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    blanked,
     child_of_type,
     groups,
     role,
@@ -25,8 +26,15 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _TRAIT = re.compile(rb"\btrait(?=[ \t]+[A-Z]\w*)")
-_ENUM = re.compile(rb"\benum[ \t]+[A-Z]\w+(?=[^{};\n]{0,400}\{)(?:[^{};\n]{0,400}\{(?P<values>[\w\s,]*)(?=[;}]))?")
-_DECLARED = re.compile(rb"\b(class|interface|enum|trait)\s+(\w+)")
+_ENUM = re.compile(
+    rb"\benum[ \t]+(?:[A-Z]\w+|[A-Z][ \t])(?=[^{};\n]{0,400}\{)"
+    rb"(?:[^{};\n]{0,400}\{(?P<values>(?:[\w\s,]|\([^(){}\n]{0,200}\))*)(?=[;}]))?"
+)
+_RECORD = re.compile(
+    rb"\brecord(?P<space>[ \t]+)(?P<name>[A-Z]\w*)(?P<parts>[ \t]*\([^(){};]{0,400}\))(?=[^{}();\n]{0,200}\{)"
+)
+_DECLARED = re.compile(rb"\b(class|interface|enum|trait|record)\s+(\w+)")
+_ARGUMENTS = re.compile(rb"(?P<all>\([^()]*\))")
 _LONGEST_HEAD = 2_000
 _IMPLEMENTS = re.compile(
     rb"(?P<head>\bclass[ \t]+\w+[ \t]+extends[ \t]+[\w.]+[ \t]*)(?P<more>implements\b[^{}\n]{0,400})(?=\{)"
@@ -51,6 +59,7 @@ _CALLEE = re.compile(r"[\w.]+")
 
 def _readable_groovy(source: bytes) -> bytes:
     """Return Groovy of the same length that the grammar reads: without types' arguments, interfaces, exceptions."""
+    source = _RECORD.sub(lambda it: b"class " + it["space"] + it["name"] + b" " * len(it["parts"]), source)
     source = _ENUM.sub(_as_class, _TRAIT.sub(b"class", source))
     for pattern in (_GENERICS, _GENERICS, _GENERICS, _SPREAD, _QUALIFIED, _THROWS, _TASK):
         source = pattern.sub(_blanked_last, source)
@@ -67,7 +76,8 @@ def _as_class(found: re.Match[bytes]) -> bytes:
     end = len(found[0]) - head
     name = found[0][len(b"enum") : end].lstrip()
     space = end - len(b"enum") - len(name)
-    return b"class" + b" " * space + name[1:] + found[0][end:].replace(b",", b";")
+    values = _ARGUMENTS.sub(blanked, found[0][end:]).replace(b",", b";")
+    return b"class" + b" " * space + (name[1:] if name[1:2].strip() else name[:1] + name[2:]) + values
 
 
 def _blanked_last(found: re.Match[bytes]) -> bytes:
@@ -88,7 +98,10 @@ def _type(node: "Node", source: bytes) -> Found | None:
     body = node.child_by_field_name("body")
     end = body.start_byte if body else node.end_byte
     declared = _DECLARED.search(source[node.start_byte : min(end, node.start_byte + _LONGEST_HEAD)])
-    return Found(declared[1].decode(), declared[2].decode(), (body,) if body else ()) if declared else None
+    if declared is None:
+        return None
+    kind = declared[1].decode().replace("record", "class")
+    return Found(kind, declared[2].decode(), (body,) if body else ())
 
 
 def _values(node: "Node", source: bytes) -> Iterator[Part]:

@@ -101,7 +101,8 @@ VIM = Language(
 
 
 def _label(node: "Node", source: bytes) -> Found:
-    return Found("function", text_of(node, source).strip().lstrip(":").split()[0])
+    name = text_of(node, source).strip().lstrip(":").split()
+    return Found("function", name[0] if name else "")
 
 
 def _batch_variable(node: "Node", source: bytes) -> Found:

@@ -33,11 +33,12 @@ _KINDS = {
     "subroutine": "function",
     "function": "function",
     "module_procedure": "function",
+    "block_data": "module",
     "interface": "interface",
     "derived_type_definition": "struct",
 }
-_WITH_MEMBERS = frozenset({"module", "submodule", "program", "interface", "derived_type_definition"})
-_WORD = re.compile(r"\s*([A-Za-z]\w*)")
+_WITH_MEMBERS = frozenset({"module", "block_data", "submodule", "program", "interface", "derived_type_definition"})
+_WORD = re.compile(r"\s*((?i:operator|assignment)\s{0,9}\([^()\n]{1,40}\)|[A-Za-z]\w*)")
 
 
 def _unit(node: "Node", source: bytes) -> Found | None:
@@ -104,7 +105,18 @@ def _with_free_comments(source: bytes) -> bytes:
     return source if signs < 2 or _FREE.search(source) else _FIXED.sub(b"!", source)  # noqa: PLR2004 - more than one
 
 
-_ENDS = ("module", "submodule", "program", "type", "interface", "enum", "function", "subroutine", "module_procedure")
+_ENDS = (
+    "block_data",
+    "module",
+    "submodule",
+    "program",
+    "type",
+    "interface",
+    "enum",
+    "function",
+    "subroutine",
+    "module_procedure",
+)
 
 FORTRAN = Language(
     name="fortran",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
+    GROUP,
     IMPORTS,
     Found,
     Language,
@@ -114,6 +115,21 @@ def _ports(node: "Node", source: bytes) -> "Iterator[Part]":
                 waiting.append(child)
 
 
+def _primitive_name(node: "Node", source: bytes) -> str:
+    head = child_of_type(node, "udp_ansi_declaration", "udp_nonansi_declaration")
+    return by_child("simple_identifier")(head or node, source)
+
+
+def _generated(node: "Node", source: bytes) -> Found:
+    """Read a block of generated parts, which may have a name: "begin : lanes"."""
+    name = text_of(node.child_by_field_name("name"), source)
+    return Found("block" if name else GROUP, name, (node,))
+
+
+def _macro_name(node: "Node", source: bytes) -> str:
+    return by_child("simple_identifier")(child_of_type(node, "text_macro_name") or node, source)
+
+
 _DATA = ("data_declaration", "net_declaration", "parameter_declaration", "local_parameter_declaration")
 
 SYSTEMVERILOG = Language(
@@ -132,7 +148,9 @@ SYSTEMVERILOG = Language(
         **symbols("constructor", "class_constructor_prototype", name=lambda _node, _source: "new"),
         **dict.fromkeys(_DATA, _data),
         "type_declaration": _type,
-        **symbols("macro", "text_macro_definition", name=by_child("text_macro_name")),
+        **symbols("module", "udp_declaration", name=_primitive_name),
+        "generate_block": _generated,
+        **symbols("macro", "text_macro_definition", name=_macro_name),
         **symbols("property", "property_declaration", "sequence_declaration"),
         **symbols("property", "constraint_declaration", name=by_child("simple_identifier")),
         **symbols("class", "covergroup_declaration", name=_design_name),
@@ -145,7 +163,7 @@ SYSTEMVERILOG = Language(
         ),
         **role(COMMENT, "one_line_comment", "block_comment", "comment"),
         **role(IMPORTS, "include_compiler_directive", "package_import_declaration"),
-        **groups("package_item", "class_item", "class_method", "class_property", "generate_region", "generate_block"),
+        **groups("package_item", "class_item", "class_method", "class_property", "generate_region"),
         **groups("loop_generate_construct", "conditional_generate_construct", "if_generate_construct", "ERROR"),
         **groups("case_generate_construct", "conditional_compilation_directive", "interface_class_item"),
     },

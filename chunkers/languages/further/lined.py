@@ -6,10 +6,9 @@ from dataclasses import replace
 from cqm.chunkers.languages.model import Language, LinePatterns
 
 _ID = r"(?P<name>[A-Za-z_]\w*)"
-_VB = (
-    r"(?i:(?:(?:Public|Private|Protected|Friend|Shared|Static|Partial|MustInherit|NotInheritable|Overrides|Overridable"
-)
-_VB += r"|MustOverride|Overloads|Shadows|ReadOnly|WriteOnly|Async|Iterator|Default|Global|Declare|WithEvents)\s+)*"
+_VB = r"(?:<[^<>\n]{1,200}>[ \t]*)*(?i:(?:(?:Public|Private|Protected|Friend|Shared|Static|Partial|MustInherit"
+_VB += r"|NotInheritable|Overrides|Overridable|MustOverride|Overloads|Shadows|ReadOnly|WriteOnly|Async|Iterator|Default"
+_VB += r"|Global|Declare|WithEvents)\s+)*"
 _HASH_COMMENT = r"\s*#"
 _SLASH_COMMENT = r"\s*(?://|/\*|\*(?!\w))"
 _DECORATED = r"\s*(?:@|\[|#\[|\{\.)"
@@ -60,6 +59,7 @@ VISUAL_BASIC = _row(
         ),
     ),
     r"(?i:End|\#End)\b",
+    above=r"\s*<",
 )
 
 WGSL = _row(

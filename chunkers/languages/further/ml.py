@@ -67,6 +67,8 @@ def _let(node: "Node", source: bytes) -> Found | None:
 def _further_values(node: "Node", source: bytes) -> "Iterator[Part]":
     binding = child_of_type(node, "let_binding") if node.type == "value_definition" else node
     pattern = binding.child_by_field_name("pattern") if binding is not None else None
+    while pattern is not None and pattern.type in ("parenthesized_pattern", "typed_pattern"):
+        pattern = pattern.named_children[0] if pattern.named_children else None
     if pattern is not None and pattern.type == "tuple_pattern":
         for name in pattern.named_children[1:]:
             if name.type in ("value_name", "value_pattern"):
@@ -87,12 +89,27 @@ def _ocaml_parts(node: "Node", source: bytes) -> "Iterator[Part]":
                 name = child_of_type(child, "constructor_name")
                 if name is not None:
                     yield Part("constant", text_of(name, source), child, name)
+                    yield from _ocaml_fields(child, text_of(name, source), source)
             elif child.type == "field_declaration":
                 name = child_of_type(child, "field_name")
                 if name is not None:
                     yield Part("property", text_of(name, source), child, name)
             elif child.type in ("type_binding", "variant_declaration", "record_declaration"):
                 waiting.append(child)
+
+
+def _ocaml_fields(constructor: "Node", own: str, source: bytes) -> "Iterator[Part]":
+    """Yield the fields of `A of { x : int }`."""
+    record = child_of_type(constructor, "record_declaration")
+    for field in record.named_children[:_MOST_NODES] if record is not None else ():
+        name = child_of_type(field, "field_name")
+        if name is not None:
+            yield Part("property", f"{own}.{text_of(name, source)}", field, name)
+
+
+def _ocaml_include(node: "Node", _source: bytes) -> Found:
+    body = node.child_by_field_name("module")
+    return Found(GROUP, "", (body,)) if body is not None and body.type == "structure" else Found(IMPORTS)
 
 
 def _ocaml_module(node: "Node", source: bytes) -> Found:
@@ -173,7 +190,8 @@ OCAML = Language(
         **symbols("function", "external", name=by_child("value_name")),
         "value_specification": _ocaml_specification,
         **role(COMMENT, "comment", "line_number_directive"),
-        **role(IMPORTS, "open_module", "include_module", "include_module_type"),
+        "include_module": _ocaml_include,
+        **role(IMPORTS, "open_module", "include_module_type"),
         **groups("ERROR"),
     },
     nodes=_OCAML_NODES,
@@ -278,13 +296,19 @@ def _fsharp_member(node: "Node", source: bytes) -> Found | None:
     named = inner if inner.type == "property_or_ident" else child_of_type(inner, "property_or_ident", "identifier")
     named = named or inner.child_by_field_name("name")
     text = text_of(named, source) if named is not None else text_of(inner, source)
-    name = text.split("(")[0].split(":")[0].split("=")[0].split()[0] if text.split() else ""
+    own = _FSHARP_OWN.match(text)
     has_arguments = child_of_type(inner, "argument_patterns", "curried_spec") is not None or (
         inner.child_by_field_name("args") is not None
     )
     if inner.type == "member_signature":
         has_arguments = "->" in text_of(inner, source)
-    return Found("method" if has_arguments else "property", name.rpartition(".")[2] or name)
+    return Found("method" if has_arguments else "property", (own["operator"] or own["name"]) if own else "")
+
+
+_FSHARP_OWN = re.compile(
+    r"\(\s*+(?P<operator>[^\s()]++)\s*+\)|(?:(?:``[^`\n]++``|[\w']++)\s*+\.\s*+)*+(?P<name>``[^`\n]++``|[\w']++)"
+)
+"""The name in "(+) (a: V)", "this.Total with get", "Largest: int"."""
 
 
 _FSHARP_DIRECTIVE = re.compile(rb"^(?P<all>[ \t]*#(?:if|else|endif|nowarn|light)\b[^\n]*)", re.MULTILINE)

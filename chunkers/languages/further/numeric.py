@@ -144,6 +144,11 @@ R = Language(
 )
 
 
+def _julia_global(node: "Node", source: bytes) -> Found | None:
+    assignment = child_of_type(node, "assignment")
+    return _julia_assignment(assignment, source) if assignment is not None else None
+
+
 _JULIA_TESTS = frozenset({"@testset", "@testitem", "@safetestset", "@testsetup"})
 _MAX_HEAD = 12
 
@@ -297,6 +302,7 @@ JULIA = Language(
         **dict.fromkeys(("function_definition", "macro_definition"), _julia_function),
         "assignment": _julia_assignment,
         "const_statement": _julia_constant,
+        "global_statement": _julia_global,
         "macrocall_expression": _julia_macro_call,
         "call_expression": _julia_call,
         **role(COMMENT, "line_comment", "block_comment", "string_literal", "prefixed_string_literal"),

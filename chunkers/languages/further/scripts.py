@@ -6,6 +6,13 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.further.unread_perl import (
+    without_classes,
+    without_dashes,
+    without_heredocs,
+    without_patterns,
+    without_references,
+)
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -17,7 +24,6 @@ from cqm.chunkers.languages.model import (
     Part,
     Rule,
     Unread,
-    blanked,
     by_field,
     child_of_type,
     containers,
@@ -35,7 +41,9 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-_PERL_PACKAGE = re.compile(rb"^package[ \t]+([\w:]+)[^;{\n]*;", re.MULTILINE)
+_PERL_PACKAGE = re.compile(rb"^(?P<indent>[ \t]*)(?:package|class)[ \t]+(?P<name>[\w:]+)[^;{\n]*;", re.MULTILINE)
+_PERL_BRACE = re.compile(rb"[{}]")
+_LONGEST_BLOCK = 100_000
 # Declared by Moose, Moo and their like: "has name => (...)"; "before pay => sub {...}".
 _PERL_MODIFIERS = frozenset({"before", "after", "around", "override", "augment"})
 _PERL_TESTS = frozenset({"subtest", "describe", "it"})
@@ -44,8 +52,37 @@ _PERL_TESTS = frozenset({"subtest", "describe", "it"})
 @functools.lru_cache(maxsize=4)
 def _perl_packages(source: bytes) -> tuple[list[int], list[str]]:
     """Return where the packages of a text begin which last to the next one or the end, and their names."""
-    found = list(_PERL_PACKAGE.finditer(source))
-    return [it.end() for it in found], [it[1].decode("utf-8", "replace").replace("::", ".") for it in found]
+    ends: list[int] = []
+    names: list[str] = []
+    for it in _PERL_PACKAGE.finditer(source):
+        around = names[-1] if names else "main"
+        ends.append(it.end())
+        names.append(it["name"].decode("utf-8", "replace").replace("::", "."))
+        # "{ package Inner; ... }" lasts as long as its block.
+        closing = _perl_end_of_block(source, it)
+        if closing > it.end():
+            ends.append(closing)
+            names.append(around)
+    return ends, names
+
+
+def _perl_end_of_block(source: bytes, package: re.Match[bytes]) -> int:
+    """Return where the block ends that begins with a package; -1 if none does."""
+    if not source[max(package.start() - _LONGEST_NAME, 0) : package.start()].rstrip().endswith(b"{"):
+        return -1
+    indent, stop = len(package["indent"]), package.end() + _LONGEST_BLOCK
+    if indent:
+        found = re.compile(rb"^[ \t]{0,%d}\}" % (indent - 1), re.MULTILINE).search(source, package.end(), stop)
+        return found.start() if found else -1
+    depth = 1
+    for brace in _PERL_BRACE.finditer(source, package.end(), stop):
+        depth += 1 if brace[0] == b"{" else -1
+        if depth == 0:
+            return brace.start()
+    return -1
+
+
+_LONGEST_NAME = 200
 
 
 _PERL_PACKAGED = frozenset({"function", "method", "constant", "variable", "property"})
@@ -71,6 +108,11 @@ def _perl_name(node: "Node | None", source: bytes) -> str:
 
 
 def _perl_sub(node: "Node", source: bytes) -> Found:
+    attribute = child_of_type(node, "function_attribute")
+    if attribute is not None and source[attribute.start_byte : attribute.end_byte] == b":c":
+        # A class, see `unread_perl`.
+        body, name = node.child_by_field_name("body"), _perl_name(node.child_by_field_name("name"), source)
+        return Found("class", name.replace("__", "."), (body,) if body else (), within=_PERL_MEMBERS)
     return Found("function", _perl_name(node.child_by_field_name("name"), source))
 
 
@@ -120,6 +162,8 @@ def _perl_call(node: "Node", source: bytes) -> Found | None:
     )
     function = text_of(called, source)
     first = arguments.named_children[0] if arguments and arguments.named_children else None
+    if function == "class":
+        return _perl_class(node, source)
     if function == "has" and first is not None:
         if first.type in ("array_ref", "word_list_qw", "array"):
             first = first.named_children[0] if first.named_children else first
@@ -155,22 +199,6 @@ def _perl_further_fields(node: "Node", source: bytes) -> "Iterator[Part]":
         yield Part("property", text_of(name, source).strip("'\""), name, name, is_beside=True)
 
 
-_PERL_DASH = re.compile(rb"^[ \t]*use[ \t]+(?!parent|base)[\w:]+[ \t]+(?P<words>-[a-z][^;\n]*)(?=;)", re.MULTILINE)
-
-
-def _perl_without_dashes(source: bytes) -> bytes:
-    # "use Mojo::Base -strict": the grammar knows such a word after "use parent" only.
-    return _PERL_DASH.sub(blanked, source)
-
-
-_PERL_REFERENCE = re.compile(rb"([*$%@])\{(?!\^?\w+\})(?:[^{}\n]|\{[^{}\n]{0,200}\}){1,200}\}")
-
-
-def _perl_without_references(source: bytes) -> bytes:
-    # The grammar reads neither "*{$class . '::new'} = sub {...}" nor "${shift()}", "%{shift->{in} // {}}", "@{[f()]}".
-    return _PERL_REFERENCE.sub(lambda it: ((b"$" if it[1] == b"*" else it[1]) + b"_").ljust(len(it[0])), source)
-
-
 _PERL_NAMED: dict[str, Rule] = {
     **dict.fromkeys(("function_definition", "function_definition_without_sub"), _perl_sub),
     "binary_expression": _perl_assignment,
@@ -185,14 +213,18 @@ _PERL_NAMED: dict[str, Rule] = {
     ),
 }
 
-_PERL_MATCH = re.compile(rb"([=!]~[ \t]*(?:m|qr)?)/((?:[^/\\\n]|\\.)++)/([a-z]*+)")
-_PERL_LAST = re.compile(rb"\$#(?:\$?\w+|\{[^{}\n]{1,200}\})")
+
+def _perl_class(node: "Node", source: bytes) -> Found | None:
+    """Read the statement `class Point;`."""
+    name = text_of(node.child_by_field_name("args"), source).replace("::", ".")
+    return Found("class", name) if source.startswith(b"class", node.start_byte) and name else None
 
 
-def _perl_without_patterns(source: bytes) -> bytes:
-    # The grammar knows neither all flags of a match nor "$#$list", the last index of a list.
-    matches = _PERL_MATCH.sub(lambda it: b"%s/%s/%s" % (it[1], b"a" * len(it[2]), b" " * len(it[3])), source)
-    return _PERL_LAST.sub(lambda it: b"$" + b"a" * (len(it[0]) - 1), matches)
+def _perl_field(node: "Node", source: bytes) -> Found:
+    return Found("property", _perl_name(node.child_by_field_name("variable_name"), source).lstrip("$@%"))
+
+
+_PERL_MEMBERS: dict[str, Rule] = {**_PERL_NAMED, "variable_declaration": _perl_field}
 
 
 PERL = Language(
@@ -200,7 +232,7 @@ PERL = Language(
     by_lines=PERL_LINES,
     unread=Unread(PERL_SIGNS),
     grammar=(BUNDLE, "perl"),
-    removed=(_perl_without_dashes, _perl_without_references, _perl_without_patterns),
+    removed=(without_heredocs, without_classes, without_dashes, without_references, without_patterns),
     unsafe=nests_expressions,
     suffixes=(".pl", ".pm", ".t", ".psgi", ".plx"),
     filenames=("cpanfile", "makefile.pl"),

@@ -1,0 +1,55 @@
+"""Make Rust of what is none: items in lazy_static!, bitflags! and cfg_if!, aliases of traits."""
+
+import re
+
+_LAZY = re.compile(
+    rb"^(?P<head>[ \t]*+(?:pub(?:\([^)\n]*\))?[ \t]+)?static[ \t]+)ref(?=[ \t]+\w+[ \t]*:)", re.MULTILINE
+)
+_ALIAS = re.compile(
+    rb"^(?P<head>[ \t]*+(?:pub(?:\([^)\n]*\))?[ \t]+)?trait[ \t]+\w+(?:<[^=;{}\n]*>)?)"
+    rb"(?P<bounds>[ \t]*=[^=;{}]{1,400};)",
+    re.MULTILINE,
+)
+_BLOCK = re.compile(
+    rb"^(?P<indent>[ \t]{0,64})(?P<open>(?:\w++::)?(?P<word>bitflags|cfg_if)! ?\{)[ \t]*\r?\n"
+    rb"(?P<body>(?:(?P=indent)[ \t]+[^\n]*\n|[ \t]*\r?\n)*+)(?P=indent)(?P<close>\})",
+    re.MULTILINE,
+)
+_FLAGS = re.compile(rb"struct(?P<space>[ \t]+)(?P<name>\w+)(?P<type>[ \t]*:[^{}\n]*)(?=\{)")
+_FLAG = re.compile(rb"^(?P<head>[ \t]*+)const(?P<name>[ \t]+[A-Za-z]\w*[ \t]*=[^;]*);", re.MULTILINE)
+_CONDITION = re.compile(
+    rb"^(?P<indent>[ \t]*+)(?:\}[ \t]*)?(?:else[ \t]*)?(?:if[ \t]*#\[[^\n]*\][ \t]*)?\{?[ \t]*\r?$", re.MULTILINE
+)
+_INK = re.compile(rb"[^\s]")
+
+
+def readable_rust(source: bytes) -> bytes:
+    """Return Rust of the same length: variables, enumerations and plain items."""
+    if b"static ref " in source:
+        source = _LAZY.sub(lambda it: it["head"] + b"   ", source)
+    if b"bitflags!" in source or b"cfg_if!" in source:
+        source = _BLOCK.sub(_plain, source)
+    return _ALIAS.sub(_as_trait, source) if b"trait " in source else source
+
+
+def _as_trait(found: re.Match[bytes]) -> bytes:
+    blank = _blank(found["bounds"])
+    return found["head"] + (blank[:-2] + b"{}" if not blank[-2:].strip(b" ") else found["bounds"])
+
+
+def _plain(found: re.Match[bytes]) -> bytes:
+    """Blank the call around a block, and write its items as those of plain Rust."""
+    text, first = found[0], found.start()
+    body = found["body"]
+    if found["word"] == b"bitflags":
+        body = _FLAGS.sub(lambda it: b"enum  " + it["space"] + it["name"] + _blank(it["type"]), body)
+        body = _FLAG.sub(lambda it: it["head"] + b"     " + it["name"] + b",", body)
+    else:
+        inner = min((len(it["indent"]) for it in _CONDITION.finditer(body) if it[0].strip()), default=0)
+        body = _CONDITION.sub(lambda it: _blank(it[0]) if len(it["indent"]) == inner else it[0], body)
+    begin, end = (it - first for it in found.span("body"))
+    return _blank(text[:begin]) + body + _blank(text[end:])
+
+
+def _blank(text: bytes) -> bytes:
+    return _INK.sub(b" ", text)
