@@ -14,9 +14,10 @@ def new_mark(texts: Iterable[str]) -> str:
     Digits, since tokenizers take three as one token: a mark costs 4 tokens of OpenAI's, 8 hex digits 6.
     """
     known = list(texts)
-    while any((mark := f"#{secrets.randbelow(10**_DIGITS):0{_DIGITS}}")[1:] in text for text in known):
-        pass
-    return mark
+    while True:
+        mark = f"#{secrets.randbelow(10**_DIGITS):0{_DIGITS}}"
+        if not any(mark[1:] in text for text in known):
+            return mark
 
 
 def explain_mark(mark: str) -> str:
