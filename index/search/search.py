@@ -14,7 +14,7 @@ from cqm.index.model.options import RerankOptions
 from cqm.index.model.query import Confidence, Hit, Matched, Parent, Query, SearchMode
 from cqm.index.ranking.confidence import KNOWN_SPACE, Judgement, chance_of, judge, signs_of
 from cqm.index.ranking.evidence import Evidence
-from cqm.index.ranking.exact import PART, exact_first, pinned_first
+from cqm.index.ranking.exact import PART, exact_first, fitting, pinned_first
 from cqm.index.ranking.question import Question, read_question
 from cqm.index.ranking.rank import ALIKE, Ranked, by_meaning, falling, rank, weights_for
 from cqm.index.rerank import Reranker
@@ -24,7 +24,7 @@ from cqm.index.rerank.words import DEPTH, LEAST_SENTENCE, read_again
 from cqm.index.search.candidates import Found, Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import check_nothing, with_filters
-from cqm.index.search.matched import Naming, definitions_first, namings
+from cqm.index.search.matched import Naming, definitions_first, namings, without_other_kinds
 from cqm.index.search.named_places import NOTHING, Pinned, pinned_by, with_meant_names
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
@@ -123,9 +123,9 @@ def find(searching: Searching, query: Query) -> Page:
             told = "; ".join(filter(None, (told, check_nothing(generation, filtered))))
         judgement = Judgement(Confidence.HIGH)
         if not place:
-            judgement = _judged(generation, question, found.evidence, [*vectors], judged, payloads, missing)
+            judgement = _judged(generation, wanted, found.evidence, [*vectors], judged, payloads, missing)
         chances = [None if place else round(chance_of(judgement, first + n), 3) for n in range(len(shown))]
-        hits = _hits(generation, question, shown, payloads, chances, pinned.lines)
+        hits = _hits(generation, wanted, shown, payloads, chances, pinned.lines)
         parts = [entry.candidate for entry in shown if not payloads[entry.candidate.id].get("content")]
         cursor = str(end) if end < len(results) else ""
         told = " ".join(filter(None, ("; ".join(filter(None, (degraded, told, missing))), late)))
@@ -171,6 +171,7 @@ def _looked(searching: Searching, asked: _Asked, end: int) -> tuple[list[Ranked]
             late = " ".join(filter(None, (late, failed)))
         if not is_semantic and not place:
             exact = exact_first(question, ranked, found.evidence.mentioning)
+            exact = without_other_kinds(generation, question, ranked, exact, query.kinds)
             exact = definitions_first(generation, question, exact) if question.symbol else exact
             ranked = pinned_first(exact, pinned.ids)
         results = [*results, *_new(ranked, results)] if results else [*ranked]
@@ -284,7 +285,7 @@ def _identity(entry: Ranked) -> tuple[str, str]:
 
 def _judged(
     generation: Generation,
-    question: Question,
+    wanted: Wanted,
     evidence: Evidence,
     spaces: Sequence[str],
     judged: Sequence[Ranked],
@@ -294,7 +295,10 @@ def _judged(
     """Judge an answer by its first results; one without a payload was replaced meanwhile."""
     if missing:
         return Judgement(Confidence.LOW)
-    if judged and PART in judged[0].parts:
+    question, first = wanted.question, judged[0] if judged else None
+    # Among chunks of some kinds a common word is rare: only a definition of the name is certain.
+    is_of_kinds = bool(wanted.keep and wanted.keep.kinds)
+    if first and PART in first.parts and (not is_of_kinds or _defines(first, question.symbol)):
         return Judgement(Confidence.HIGH)
     found = [(entry.candidate, payloads.get(entry.candidate.id)) for entry in judged]
     said = [
@@ -307,9 +311,14 @@ def _judged(
     return judge(question, signs_of(question, cosines, said, evidence.terms, generation.manifest.chunk_count()))
 
 
+def _defines(entry: Ranked, symbol: str) -> bool:
+    chunk = entry.candidate
+    return bool(symbol and fitting([name.removeprefix(".") for name in chunk.defines], symbol, chunk.path))
+
+
 def _hits(
     generation: Generation,
-    question: Question,
+    wanted: Wanted,
     shown: Sequence[Ranked],
     payloads: Mapping[str, Mapping[str, Any]],
     chances: Sequence[float | None],
@@ -319,7 +328,8 @@ def _hits(
     chunks = [entry.candidate for entry in shown]
     contents = [payloads[chunk.id] for chunk in chunks]
     asked = [lines.get(chunk.id) for chunk in chunks]
-    named = namings(generation, question, chunks, contents, asked)
+    kinds = wanted.keep.kinds if wanted.keep else ()
+    named = namings(generation, wanted.question, chunks, contents, asked, kinds)
     return tuple(map(_hit, shown, contents, named, chances, asked))
 
 
