@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 import anyio
 from anyio.to_thread import run_sync
@@ -19,44 +19,37 @@ from pydantic import Field
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
-from cqm.index.model.changes import ChangesQuery
-from cqm.index.model.errors import IndexInUseError
+from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
-from cqm.index.model.query import LINES_A_PAGE, Query, ReferenceGroup, SearchMode
-from cqm.index.model.status import IndexStatus
-from cqm.index.model.symbols import OutlineQuery, ReadQuery
-from cqm.index.workers import Workers
+from cqm.index.model.query import LINES_A_PAGE, Answer, Query, ReferenceGroup, SearchMode, SymbolUses
+from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.changes import changes_text
 from cqm.server.answers.matched_lines import matched_text
-from cqm.server.answers.merged import joined, names_of, of_each_root
+from cqm.server.answers.merged import each_answer, joined, names_of, of_each_root, within_root
 from cqm.server.answers.outline import outline_text
 from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
 from cqm.server.answers.usages import usage_text
 from cqm.server.client_views import are_drawn
-from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
-from cqm.server.errors import PathRefusedError, SettingsError
+from cqm.server.errors import SettingsError
 from cqm.server.mcp.client_roots import NamedRoots
 from cqm.server.mcp.replies import (
     going_on,
     job_reply,
-    listing,
+    preview_file,
     preview_reply,
+    problems_reply,
     progress_message,
-    status_reply,
+    root_status,
     with_facts,
 )
-from cqm.server.mcp.scope import Place, Served, split_place
+from cqm.server.mcp.scope import Asked, Served, answered, split_place
 from cqm.server.times import parse_when
 from cqm.server.workspace.workspace import OpenIndex
-
-if TYPE_CHECKING:
-    from cqm.server.preview.choice import Choice
-    from cqm.server.preview.preview import Preview
 
 _log = logging.getLogger(__name__)
 
@@ -170,7 +163,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         changed_since=parse_when(changed_since, now=time.time(), option="changed_since") if changed_since else None,
     )
     roots = [group[0].opened.index.root for group in places]
-    answers, note, shown = {}, "", asked
+    asks, note, shown = dict[str, Callable[[], Answer]](), "", asked
     for group, name in zip(places, names_of(roots), strict=True):
         opened = group[0].opened
         note += await bring_in_step(opened, served, wait_seconds, ctx)
@@ -180,7 +173,8 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
             include=tuple(chain(*within)) if all(within) else (),
             exclude=tuple(chain(*(place.globs(exclude or ()) for place in group))),
         )
-        answers[name] = await run_sync(opened.index.search, shown if len(places) == 1 else of_each_root(shown))
+        asks[name] = functools.partial(opened.index.search, shown if len(places) == 1 else of_each_root(shown))
+    answers = await run_sync(each_answer, asks)
     answer = answers[name] if len(places) == 1 else joined(asked, answers)
     budget = places[0][0].room(token_budget, note)
     root = ", ".join(map(str, roots))
@@ -208,10 +202,19 @@ async def usages(  # noqa: PLR0913, PLR0917 - as above
     wait_seconds: WaitForChanges = None,
 ) -> str:
     """List the definitions of a symbol and every line with its name, from the index of a path."""
-    place, notes = await _in_step(ctx, path, named, wait_seconds)
+    asked = await _in_step(ctx, path, named, wait_seconds)
     groups = tuple(map(ReferenceGroup, kind or ()))
-    found = await run_sync(place.opened.index.usages, name, limit, cursor, groups, depth)
-    return notes + usage_text(found, place.room(None, notes), start=int(cursor or 0))
+
+    def ask(it: Asked, _: int) -> SymbolUses:
+        return it.place.opened.index.usages(name, limit, cursor, groups, depth)
+
+    def write(found: SymbolUses, _: Asked, room: int, mark: str) -> str:
+        return usage_text(found, room, start=int(cursor or 0), mark=mark)
+
+    def is_there(found: SymbolUses) -> bool:
+        return bool(found.definitions or found.namesakes or any(found.totals.values()))
+
+    return await run_sync(answered, asked, ask, write, is_there, cursor)
 
 
 @explained
@@ -223,10 +226,15 @@ async def outline(
     token_budget: Budget = None,
 ) -> str:
     """List the symbols of a file, or the most used ones of a folder, from the index of a path."""
-    place, notes = await _in_step(ctx, path, named)
-    index = place.opened.index
-    found = await run_sync(index.outline, OutlineQuery(place.relative, _MOST_OUTLINED, cursor))
-    return notes + outline_text(found, place.room(token_budget, notes), root=str(index.root))
+    asked = await _in_step(ctx, path, named)
+
+    def ask(it: Asked, _: int) -> Outline:
+        return it.place.opened.index.outline(OutlineQuery(it.place.relative, _MOST_OUTLINED, cursor))
+
+    def write(found: Outline, it: Asked, room: int, mark: str) -> str:
+        return outline_text(found, room, root=str(it.place.opened.index.root), mark=mark)
+
+    return await run_sync(answered, asked, ask, write, bool, cursor, token_budget)
 
 
 @explained
@@ -243,10 +251,19 @@ async def read(
     if not what or (path is None and Path(file).is_absolute()):
         # The file tells the root.
         path = file
-    place, notes = await _in_step(ctx, path, named)
-    budget = place.room(token_budget, notes)
-    asked = ReadQuery(what or f"{place.file}{lines}", place.relative, max(1, budget), cursor)
-    return notes + reading_text(await run_sync(place.opened.index.read, asked), budget)
+    asked = await _in_step(ctx, path, named)
+    names = {it.name: within_root(what, it.name) for it in asked} if path is None and len(asked) > 1 else {}
+    # A place as a search of several folders prints it tells its folder.
+    asked = [it for it in asked if names.get(it.name)] or asked
+
+    def ask(it: Asked, room: int) -> Reading:
+        wanted = names.get(it.name) or what or f"{it.place.file}{lines}"
+        return it.place.opened.index.read(ReadQuery(wanted, it.place.relative, max(1, room), cursor))
+
+    def write(found: Reading, _: Asked, room: int, mark: str) -> str:
+        return reading_text(found, room, mark=mark)
+
+    return await run_sync(answered, asked, ask, write, bool, cursor, token_budget)
 
 
 @explained
@@ -259,9 +276,18 @@ async def changes(
     token_budget: Budget = None,
 ) -> str:
     """Find a commit by words of its message, its id or a path, with the lines that it changed as they are now."""
-    place, notes = await _in_step(ctx, path, named)
-    found = await run_sync(place.opened.index.changes, ChangesQuery(what, place.relative, cursor=cursor))
-    return notes + changes_text(found, place.room(token_budget, notes))
+    asked = await _in_step(ctx, path, named)
+
+    def ask(it: Asked, _: int) -> Changes:
+        return it.place.opened.index.changes(ChangesQuery(what, it.place.relative, cursor=cursor))
+
+    def write(found: Changes, _: Asked, room: int, mark: str) -> str:
+        return changes_text(found, room, mark=mark)
+
+    def is_there(found: Changes) -> bool:
+        return found.is_found or not what
+
+    return await run_sync(answered, asked, ask, write, is_there, cursor, token_budget)
 
 
 @explained
@@ -296,7 +322,7 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
     else:
         real, root = await run_sync(served.root_of, path, named)
         settings = served.settings.for_root(root)
-        made = await run_sync(_preview_file, root, real, choice, settings, served.workers)
+        made = await run_sync(preview_file, root, real, choice, settings, served.workers)
     return preview_reply(made, with_text=with_text, budget=settings.server.token_budget, first=int(cursor or 0))
 
 
@@ -314,10 +340,10 @@ async def index_status(
     served = ctx.request_context.lifespan_context
     if show != "summary":
         place = await run_sync(served.open, path, named)
-        text, status = await run_sync(_problems, place.opened, show)
+        text, status = await run_sync(problems_reply, place.opened, show)
         return with_facts(text, "status", [status_facts(status)])
     roots = await run_sync(served.roots_of, path, named)
-    told = [await run_sync(_status, served, root) for root in roots]
+    told = [await run_sync(root_status, served, root) for root in roots]
     text = "\n\n".join(text for text, _ in told)
     drawn = served.views.status([status for _, status in told]) if served.views and are_drawn(ctx) else ""
     return with_facts(text, "status", [status_facts(status) for _, status in told], drawn)
@@ -336,16 +362,19 @@ def _progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
     return tell
 
 
-async def _in_step(
-    ctx: ToolContext, path: str | None, named: Sequence[Path], wait: float | None = None
-) -> tuple[Place, str]:
-    """Open the index of a path in step with its files; return notes for the reply where it is behind."""
+async def _in_step(ctx: ToolContext, path: str | None, named: Sequence[Path], wait: float | None = None) -> list[Asked]:
+    """Open the index of a path, without any those of all open folders, in step with their files."""
     served = ctx.request_context.lifespan_context
-    place = await run_sync(served.open, path, named)
-    note = await bring_in_step(place.opened, served, wait, ctx)
-    backlog = await run_sync(place.opened.backlog)
-    lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
-    return place, note + "".join(f"Note: {line}\n" for line in lacking)
+    is_all = path is None or not path.strip()
+    places = [it[0] for it in await run_sync(served.places, None, named)] if is_all else []
+    places = places or [await run_sync(served.open, path, named)]
+    asked = []
+    for place, name in zip(places, names_of([it.opened.index.root for it in places]), strict=True):
+        note = await bring_in_step(place.opened, served, wait, ctx)
+        backlog = await run_sync(place.opened.backlog)
+        lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
+        asked.append(Asked(name, place, note + "".join(f"Note: {line}\n" for line in lacking)))
+    return asked
 
 
 async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
@@ -385,34 +414,3 @@ async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, c
     # The watch begins with a look of its own; the answer is not known to be fresh before its end.
     await run_sync(opened.wait, min(_GLANCE_SECONDS, max(0.0, end - anyio.current_time())), abandon_on_cancel=True)
     return ""
-
-
-def _preview_file(root: Path, path: Path, choice: "Choice", settings: Settings, workers: Workers) -> "Preview":
-    from cqm.server.preview.preview import listed_document, preview, warned
-
-    relative = path.relative_to(root).as_posix()
-    if not path.is_file():
-        raise PathRefusedError(f"path {relative}: expected a file.", remedy="Give the path of a file.")
-    document, warnings = listed_document(root, relative, settings, workers)
-    return warned(preview(document, choice, settings, workers), warnings)
-
-
-def _problems(opened: OpenIndex, show: str) -> tuple[str, IndexStatus]:
-    status = opened.index.status()
-    problems = opened.index.skipped() if show == "skipped" else status.failed
-    return listing(str(opened.index.root), show, problems), status
-
-
-def _status(served: Served, root: Path) -> tuple[str, IndexStatus]:
-    """Read the status of a root, compared with the disk unless another process has the index."""
-    status = served.workspace.status(root)
-    if not status.exists and served.workspace.opened(root) is None:
-        return status_reply(status), status
-    try:
-        opened = served.workspace.open(root)
-    except IndexInUseError as error:
-        return status_reply(status, watch=error.message), status
-    # Take the job first: it is reported even if it ends during the look, and never missing beside old counts.
-    job = opened.running_job()
-    status = opened.index.status(look=True)
-    return status_reply(status, job, opened.watch_state(), served.workspace.notice(root)), status
