@@ -194,8 +194,7 @@ class Request(Connection):
 
         return inner()
 ''',
-    "notes.md": "# Notes\n\nclass hierarchy, type inference, Request and Connection, Context and Chain\n"
-    * 5,
+    "notes.md": "# Notes\n\nclass hierarchy, type inference, Request and Connection, Context and Chain\n" * 5,
 }
 
 
