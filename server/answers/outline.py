@@ -17,6 +17,8 @@ _ENTRIES_SHARE = 0.25
 """Share of the budget for the names of folders and files."""
 _MOST_ENTRIES = 1_000
 _MOST_BUDGET = 24_000
+_HEAD = 2
+"""Lines before those with names from files."""
 _PARTS = frozenset({"property", "variable", "variant", "constant"})
 """Kinds left out first where they are members."""
 
@@ -90,6 +92,8 @@ def _folder_text(outline: Outline, budget: float, root: str, mark: str) -> str:
         title = f"{mark} Symbols that most other files use{sampled}:" if groups else ""
         following = str(ranked[count][0]) if count < len(ranked) else outline.next_cursor
         tail = f'{mark} Less used ones: ask with cursor "{following}", or for the outline of a folder or file.'
+        if len(head) == _HEAD and not groups:
+            return _joined(head[:1])
         return _joined([*head, *filter(None, [title]), *groups, *([tail] if following else [])])
 
     return page(most_that_fit(len(ranked), budget, page))

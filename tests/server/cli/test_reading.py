@@ -52,3 +52,24 @@ def test_what_cannot_be_shown_is_told_with_the_reason_and_an_exit_code(cqm: "Cqm
         assert done.returncode == code, done.stderr
         assert message in done.stderr
         assert not done.stdout
+
+
+def test_what_has_no_symbols_is_outlined_with_none(cqm: "Cqm") -> None:
+    """Once this ended in a traceback."""
+    for path, text in {"go.mod": "module x\n", "LICENSE": "Free.\n", "empty.py": "", "one/a.py": "x=1\n"}.items():
+        (cqm.project / path).parent.mkdir(exist_ok=True)
+        (cqm.project / path).write_text(text)
+    assert cqm.run("outline", "go.mod").stdout == "go.mod: 0 symbols, gomod.\n"
+    assert cqm.run("outline", "LICENSE").stdout == "LICENSE: 0 symbols, text.\n"
+    assert cqm.run("outline", "empty.py").stdout == "empty.py: 0 symbols.\n"
+    assert cqm.run("outline", "one").stdout.startswith("one/: 1 file (python 1), ")
+    assert "0 more" not in cqm.run("outline", "--cursor", "9999").stdout
+    for path in ("src", "docs", "one", "go.mod", "LICENSE", "empty.py"):
+        target = cqm.project / path
+        if target.is_dir():
+            for file in target.iterdir():
+                file.unlink()
+            target.rmdir()
+        else:
+            target.unlink()
+    assert cqm.run("outline").stdout == f"{cqm.project}: no files, 0 symbols.\n"

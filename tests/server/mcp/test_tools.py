@@ -576,6 +576,8 @@ async def test_a_symbol_and_lines_are_read_and_files_and_folders_outlined(connec
         tree = await call(client, "outline", max_tokens=300)
         assert "  src/ (1, 1), docs/ (1, 0)\n" in tree
         assert " src/limits.py  1 of 1 symbol\n  4-6  def limit_retries(" in tree
+        assert "1 symbol" in await call(client, "outline", cursor="9999")
+        assert "1 symbol" in await call(client, "outline", path="src/limits.py", cursor="9999")
 
 
 @IN_BOTH_MODES_THROUGH_AN_OWNER
