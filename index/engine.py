@@ -36,7 +36,6 @@ from cqm.index.search.usages import RecentNames, find_usages
 from cqm.index.services import Services
 from cqm.index.status.running import Run, Runs
 from cqm.index.status.status import describe, describe_building, freshness, going_on, read_building
-from cqm.index.text.globs import from_root
 from cqm.index.update.backfill import Improving
 from cqm.index.update.plan import count_differing, plan_update
 from cqm.index.update.run import Updating
@@ -392,12 +391,6 @@ class Index:
             StoreError, ManifestError: the index cannot be read.
         """
         self._note_use()
-        root = self.root.as_posix()
-        query = replace(
-            query,
-            include=tuple(from_root(glob, root) for glob in query.include),
-            exclude=tuple(from_root(glob, root) for glob in query.exclude),
-        )
         with self._lineage.reading() as serving:
             # The files decide, and may differ from the index at any time: nothing of such an answer is kept.
             key = "" if query.mode.is_of_lines else self._answers.key(serving, query)

@@ -76,6 +76,10 @@ class QueryError(CqmError):
     """A query's parameter is not valid: an unknown mode, a malformed cursor, an empty text."""
 
 
+class FilterError(QueryError):
+    """A filter keeps nothing of the index: it has no such language or kind, or no such path."""
+
+
 class TopicError(CqmError):
     """A file of questions with known answers is not valid."""
 

@@ -1,18 +1,24 @@
 """Filters written in a question, as in `lang:go path:src/** retries`, and other names of languages and kinds."""
 
 import re
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import islice
+from pathlib import PurePath
 
 from cqm.chunkers.detect import TEXT, language_of
 from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.metadata import CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC
 from cqm.index.generations.generation import Generation
-from cqm.index.model.errors import QueryError
+from cqm.index.manifest.facts import COMPLETE_FACT
+from cqm.index.model.errors import FilterError, QueryError
 from cqm.index.model.query import Query
+from cqm.index.search.asked_paths import fits, near_paths, read_globs
+from cqm.index.search.filter_words import FILTER, is_filter, notes_on_words
+from cqm.index.text.globs import from_root
 from cqm.index.text.pasted import plain_text
 
-_FILTER = re.compile(r'(?<!\S)(-?)(lang|language|path|kind|sym|symbol|source|issue):("[^"\n]+"|[^\s":/][^\s"]*)(?!\S)')
 _LANGUAGES = {"golang": "go", "c++": "cpp", "c#": "csharp", "f#": "fsharp", "objective-c": "objc", "shell": "bash"}
 _KINDS = {"func": "function", "fn": "function", "def": "function", "const": "constant", "field": "property"}
 _KNOWN_KINDS = frozenset(
@@ -28,9 +34,9 @@ _KNOWN_KINDS = frozenset(
             "imports",
             "interface",
             "key",
+            "macro",
         ),
         *(
-            "macro",
             "method",
             "module",
             "property",
@@ -51,71 +57,117 @@ _GLOB = re.compile(r"[*?\[]")
 _MOST_NAMED = 12
 
 
-def with_filters(query: Query) -> tuple[Query, str]:
-    """Move the filters of a question's text into the query, and name languages and kinds as the index does.
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """A query with the filters of its text as its own.
+
+    Attributes:
+        query: to answer.
+        told: the reason for each filter that was taken as words; empty without any.
+        written: filters of the text, as written there.
+    """
+
+    query: Query
+    told: str = ""
+    written: tuple[str, ...] = ()
+
+
+def with_filters(generation: Generation, query: Query, root: str) -> Filtered:
+    """Move the filters of a question's text into the query, and name languages, kinds and paths as the index does.
 
     `path:test` keeps paths with "test" in them, `path:src/**` those matching the glob, `-path:` leaves them out.
     `sym:Bind` asks for the name. A question of several lines is taken as it is.
 
     Parameters:
+        generation: knows its languages, kinds and paths.
         query: as asked.
+        root: of the index, absolute.
 
-    Returns:
-        The query to answer, and the reason for each filter that was taken as words; empty without any.
+    Raises:
+        QueryError: the text has nothing but filters, or a filter is one of nothing in the index.
+        ManifestError: the index cannot be read.
     """
-    query = _named(query)
+    root = PurePath(root).as_posix()
+    query = _named(generation, query, root)
     is_line = ":" in query.text and "\n" not in plain_text(query.text).strip()
-    found = list(_FILTER.finditer(query.text)) if is_line else []
-    notes, left = list[str](), query.text
+    found = [it for it in FILTER.finditer(query.text) if is_filter(it[2], it[3])] if is_line else []
+    notes, left, written = list[str](), query.text, list[str]()
     for filtered in found:
         is_not, name, value = bool(filtered[1]), filtered[2], filtered[3].strip('"')
-        narrowed = _narrowed(query, name, value, is_not=is_not)
+        narrowed = _narrowed(generation, query, name, value, root, is_not=is_not)
         is_name = name in {"sym", "symbol"} and not is_not
         if narrowed is None and not is_name:
-            notes.append(f"`{filtered[0]}` is taken as words: {_reason(name, is_not=is_not)}")
+            notes.append(f"`{filtered[0]}` is taken as words: {_reason(generation, name, value, is_not=is_not)}")
             continue
         query = narrowed or query
+        written += [] if is_name else [filtered[0]]
         left = left.replace(filtered[0], value if is_name else "", 1)
     text = " ".join(left.split()) if found else query.text
     # A question for an issue alone is one for its number.
-    return replace(query, text=text or " ".join(f"#{name.rpartition('#')[2]}" for name in query.issues)), "; ".join(
-        notes
-    )
+    text = text or " ".join(f"#{name.rpartition('#')[2]}" for name in query.issues)
+    if written and not text:
+        raise QueryError(
+            f"`{' '.join(written)}` only narrows a search: expected a question beside it.",
+            remedy="Add words or a name. `outline` lists the symbols of a path, and mode regex with `.` its lines.",
+        )
+    notes += notes_on_words(text) if is_line else []
+    query = replace(query, text=text)
+    check_filters(generation, query)
+    return Filtered(query, "; ".join(notes), tuple(written))
 
 
-def with_leading_filters(query: Query) -> Query:
-    """Move the filters before a text to find into the query, and name languages and kinds as the index does.
+def with_leading_filters(generation: Generation, query: Query, root: str) -> Filtered:
+    """Move the filters before a text to find into the query, and name languages, kinds and paths as the index does.
 
     Only filters in front count, each with a space behind it, and only if something follows: the text itself may look
     like one. `sym:` and `issue:` are text.
+
+    Parameters, Raises: as in `with_filters`.
     """
-    query = _named(query)
-    while (found := _FILTER.match(query.text)) and "\n" not in query.text:
-        rest = query.text[found.end() + 1 :]
-        narrowed = (
-            _narrowed(query, found[2], found[3].strip('"'), is_not=bool(found[1])) if found[2] != "issue" else None
-        )
-        if narrowed is None or not rest.strip():
+    root = PurePath(root).as_posix()
+    query, written = _named(generation, query, root), list[str]()
+    while (found := FILTER.match(query.text)) and "\n" not in query.text and is_filter(found[2], found[3]):
+        rest, is_not, value = query.text[found.end() + 1 :], bool(found[1]), found[3].strip('"')
+        is_text = found[2] == "issue" or not rest.strip()
+        narrowed = None if is_text else _narrowed(generation, query, found[2], value, root, is_not=is_not)
+        if narrowed is None:
             break
+        written.append(found[0])
         query = replace(narrowed, text=rest)
-    return query
+    check_filters(generation, query)
+    return Filtered(query, written=tuple(written))
 
 
-def _named(query: Query) -> Query:
-    languages = tuple(map(language_name, query.languages))
-    return replace(query, languages=languages, kinds=tuple(_KINDS.get(kind, kind) for kind in query.kinds))
+def _named(generation: Generation, query: Query, root: str) -> Query:
+    """Name languages, kinds and paths as the index does, and leave out empty ones."""
+    include = read_globs(generation, root, query.include)
+    kinds = [kind.strip().lower() for kind in query.kinds if kind.strip()]
+    # Only globs that deny keep everything else.
+    denied = [glob[1:] for glob in include if glob.startswith("!")]
+    denied = denied if len(denied) == len(include) else []
+    return replace(
+        query,
+        languages=tuple(language_name(name.strip()) for name in query.languages if name.strip()),
+        kinds=tuple(_KINDS.get(kind, kind) for kind in kinds),
+        sources=tuple(name for name in query.sources if name.strip()),
+        issues=tuple(name for name in query.issues if name.strip()),
+        include=() if denied else include,
+        exclude=(*read_globs(generation, root, query.exclude), *denied),
+    )
 
 
-def _narrowed(query: Query, name: str, value: str, *, is_not: bool) -> Query | None:
+def _narrowed(generation: Generation, query: Query, name: str, value: str, root: str, *, is_not: bool) -> Query | None:
     """Return the query with a filter; None if it is none that is known."""
     if name == "path":
+        is_not, value = is_not or value.startswith("!"), value.removeprefix("!")
+        globs = _globs(generation, value, root)
         if is_not:
-            return replace(query, exclude=(*query.exclude, _glob(value)))
-        return replace(query, include=(*query.include, _glob(value)))
+            return replace(query, exclude=(*query.exclude, *globs))
+        return replace(query, include=(*query.include, *globs))
     if name == "issue":
         named = _ISSUE.fullmatch(value)
         return replace(query, issues=(*query.issues, named[1])) if named and not is_not else None
-    kept = None if is_not else _kept(name, value.lower())
+    kept = None if is_not else _kept(generation, name, value.lower())
     return _with(query, *kept) if kept else None
 
 
@@ -128,26 +180,71 @@ def language_name(name: str) -> str:
 
 
 def check_filters(generation: Generation, query: Query) -> None:
-    """Refuse a language or kind that nothing in the index has, where a query found nothing.
+    """Refuse a language, kind or source that neither CQM knows nor the index has.
 
     Raises:
-        QueryError: it names what the index has.
+        FilterError: it names the nearest, and what the index has.
     """
     for column, asked in (("language", query.languages), ("kind", query.kinds)):
         there = generation.manifest.counts(column) if asked else {}
+        unknown = [name for name in asked if name not in there and not _is_known(column, name)]
+        if there and unknown:
+            raise _refused(column, unknown, there)
+    if unknown := [name for name in query.sources if name not in _SOURCES]:
+        raise _refused("source", unknown, sorted(_SOURCES))
+
+
+def check_nothing(generation: Generation, filtered: Filtered) -> str:
+    """Refuse languages, kinds and globs of which a complete index has nothing, for a query without results.
+
+    Returns:
+        A note if the filters of the text leave nothing together; empty for none.
+
+    Raises:
+        FilterError: it names what the index has, or the nearest folders and files.
+        ManifestError: the index cannot be read.
+    """
+    query, manifest = filtered.query, generation.manifest
+    if not manifest.fact(COMPLETE_FACT) or not manifest.chunk_count():
+        return ""
+    for column, asked in (("language", query.languages), ("kind", query.kinds)):
+        there = manifest.counts(column) if asked else {}
         if there and not set(asked) & set(there):
-            near = [*get_close_matches(asked[0], there, 1), *there][:_MOST_NAMED]
-            names = ", ".join(dict.fromkeys(near))
-            raise QueryError(f"`{column} {', '.join(asked)}`: expected one that the index has.", remedy=f"Try {names}.")
+            raise _refused(column, asked, there)
+    if query.include and not fits(generation, *query.include):
+        written = [it for it in filtered.written if it.startswith("path:")] or query.include
+        near = ", ".join(near_paths(generation, query.include[0]))
+        quoted = " Put it in quotes to find the text." if filtered.written else ""
+        raise FilterError(f"No file of the index is at `{' '.join(written)}`.", remedy=f"Near are {near}.{quoted}")
+    return f"nothing is left by {' '.join(filtered.written)}" if filtered.written else ""
 
 
-def _kept(name: str, value: str) -> tuple[str, str] | None:
+def _refused(column: str, asked: Sequence[str], there: Collection[str]) -> FilterError:
+    given = ", ".join(asked)
+    return FilterError(f"`{column} {given}`: expected one that the index has.", remedy=_remedy(asked[0], there))
+
+
+def _is_known(column: str, name: str) -> bool:
+    if column == "kind":
+        return name in _KNOWN_KINDS
+    return name in BY_NAME or name == TEXT or language_of(f"a.{name}") != TEXT
+
+
+def _remedy(name: str, there: Collection[str]) -> str:
+    names = ", ".join(islice(there, _MOST_NAMED))
+    more = f" and {len(there) - _MOST_NAMED} more" if len(there) > _MOST_NAMED else ""
+    near = get_close_matches(name, there, 1)
+    return f"{f'Did you mean {near[0]}? ' if near else ''}There are {names}{more}."
+
+
+def _kept(generation: Generation, name: str, value: str) -> tuple[str, str] | None:
     if name in {"lang", "language"}:
         language = language_name(value)
-        return ("languages", language) if language in BY_NAME or language_of(f"a.{value}") != TEXT else None
+        is_known = language in BY_NAME or language_of(f"a.{value}") != TEXT
+        return ("languages", language) if is_known or language in generation.manifest.counts("language") else None
     if name == "kind":
         kind = _KINDS.get(value, value)
-        return ("kinds", kind) if kind in _KNOWN_KINDS else None
+        return ("kinds", kind) if kind in _KNOWN_KINDS or kind in generation.manifest.counts("kind") else None
     return ("sources", value) if value in _SOURCES else None
 
 
@@ -161,18 +258,24 @@ def _with(query: Query, field: str, value: str) -> Query:
             return replace(query, sources=(*query.sources, value))
 
 
-def _reason(name: str, *, is_not: bool) -> str:
+def _reason(generation: Generation, name: str, value: str, *, is_not: bool) -> str:
     if is_not:
         return "only `-path:` leaves out"
-    return {
-        "issue": "expected a number, or owner/name#number",
-        "kind": f"expected one of {', '.join(sorted(_KNOWN_KINDS))}",
-        "source": f"expected one of {', '.join(sorted(_SOURCES))}",
-    }.get(name, "no such language is known")
+    if name == "issue":
+        return "expected a number, or owner/name#number"
+    column = "language" if name == "lang" else name
+    known = sorted(_SOURCES) if name == "source" else [*generation.manifest.counts(column)]
+    return f"no {column} of that name is known. {_remedy(value.lower(), known)}"
 
 
-def _glob(value: str) -> str:
-    """Make a part of a path a glob; a folder's name stands for all in it."""
-    if _GLOB.search(value):
-        return value
-    return f"**/{value.rstrip('/')}*" if "/" in value else f"**/*{value}*"
+def _globs(generation: Generation, value: str, root: str) -> tuple[str, ...]:
+    """Make a part of a path globs; a folder's name stands for all in it."""
+    written = value.replace("\\", "/")
+    anchored = from_root(written, root)
+    if _GLOB.search(anchored) or not anchored.strip("/."):
+        return read_globs(generation, root, [anchored])
+    inner = anchored.strip("/")
+    begins = "" if anchored.startswith("/") else "**/" if "/" in anchored else "**/*"
+    globs = read_globs(generation, root, [f"{begins or '/'}{inner}*"])
+    # A slash in front may mean the root, or only the beginning of a name.
+    return globs if begins or fits(generation, *globs) else read_globs(generation, root, [f"**/{inner}*"])

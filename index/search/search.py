@@ -22,7 +22,7 @@ from cqm.index.rerank.reader import READ, read_together
 from cqm.index.rerank.words import DEPTH, LEAST_SENTENCE, read_again
 from cqm.index.search.candidates import Found, Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
-from cqm.index.search.filters import check_filters, with_filters
+from cqm.index.search.filters import check_nothing, with_filters
 from cqm.index.search.judging import Seen, judged
 from cqm.index.search.matched import Naming, definitions_first, namings
 from cqm.index.search.named_places import NOTHING, Pinned, pinned_by, with_meant_names
@@ -92,13 +92,14 @@ def find(searching: Searching, query: Query) -> Page:
     Deeper looks follow; their new results are appended, so that pages fit together.
 
     Raises:
-        QueryError: a parameter of the query is not valid, or the index has nothing of a language or kind asked for.
+        QueryError: a parameter of the query is not valid, or the index has no language, kind or path asked for.
         StoreError, ManifestError: the index cannot be read.
     """
-    query, told = with_filters(query)
+    generation = searching.generation
+    filtered = with_filters(generation, query, searching.root)
+    query, told = filtered.query, filtered.told
     check(query)
     question = read_question(query.like or query.text)
-    generation = searching.generation
     place = find_place(generation, query, question)
     vectors, degraded = _vectors_of(place, query) if place else embedded(searching, replace(query, text=question.said))
     is_pinning = not place and query.mode is not SearchMode.SEMANTIC
@@ -118,8 +119,8 @@ def find(searching: Searching, query: Query) -> Page:
             # A chunk without a row or a text was replaced during the search, if an update ended meanwhile.
             if (found.is_whole and len(shown) == len(page)) or generation.manifest.commits == commits:
                 break
-        if not results and generation.manifest.commits:
-            check_filters(generation, query)
+        if not results:
+            told = "; ".join(filter(None, (told, check_nothing(generation, filtered))))
         judgement = Judgement(Confidence.HIGH)
         if not place:
             seen = Seen(best, payloads, dict(zip(vectors, found.evidence.dense, strict=False)), found.evidence.terms)
@@ -129,7 +130,7 @@ def find(searching: Searching, query: Query) -> Page:
         hits = _hits(generation, question, shown, payloads, chances, pinned.lines)
         parts = [entry.candidate for entry in shown if not payloads[entry.candidate.id].get("content")]
         cursor = str(end) if end < len(results) else ""
-        told = " ".join(filter(None, ("; ".join(filter(None, (told, degraded, missing))), late)))
+        told = " ".join(filter(None, ("; ".join(filter(None, (degraded, told, missing))), late)))
         label = place.label if place else ""
         note(hits=len(hits))
         return Page(hits, cursor, mode, told, label, parents_of(generation, parts), judgement.confidence)

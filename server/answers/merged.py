@@ -1,13 +1,14 @@
-"""Join the answers of several roots into one, with the name of its root before each path."""
+"""Join what several roots answer: results with the root's name before each path, texts one below the other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 
-from cqm.index.model.errors import QueryError
+from cqm.index.model.errors import FilterError, QueryError
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query
+from cqm.server.console import one_line
 
 _GRADES = (Confidence.HIGH, Confidence.LOW, Confidence.NONE)
 _STATES = (FreshState.STALE, FreshState.UNKNOWN, FreshState.FRESH)
@@ -43,6 +44,43 @@ def of_each_root(query: Query) -> Query:
             remedy="Search one of the folders.",
         )
     return replace(query, cursor="", limit=end)
+
+
+def each_answer(asks: Mapping[str, Callable[[], Answer]]) -> dict[str, Answer]:
+    """Ask several roots; those that have nothing of the filters are left out, unless all are.
+
+    Parameters:
+        asks: how to ask each, by its name.
+
+    Raises:
+        FilterError: the filters keep nothing of any root.
+    """
+    answers, refusals = dict[str, Answer](), dict[str, FilterError]()
+    for name, ask in asks.items():
+        try:
+            answers[name] = ask()
+        except FilterError as error:
+            refusals[name] = error
+    if answers or not refusals:
+        return answers
+    first = next(iter(refusals.values()))
+    raise FilterError(first.message, remedy=" ".join(f"{name}: {error.remedy}" for name, error in refusals.items()))
+
+
+def below_each_other(texts: Mapping[str, str], mark: str) -> str:
+    """Join the texts of several roots, each below the name of its root.
+
+    Parameters:
+        texts: by the name of their root, all written with the mark.
+        mark: prefix of CQM's lines, where lines of files may stand above.
+    """
+    heads = [f"{f'{mark} ' if number else ''}In {one_line(name)}:" for number, name in enumerate(texts)]
+    return "\n".join(f"{head}\n{text}" for head, text in zip(heads, texts.values(), strict=True))
+
+
+def within_root(what: str, name: str) -> str:
+    """Return a path or place relative to a root where the root's name stands before it; empty where it does not."""
+    return what.removeprefix(f"{name}/") if what.startswith(f"{name}/") else ""
 
 
 def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:

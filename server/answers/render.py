@@ -215,7 +215,8 @@ def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
     if answer.hits and answer.confidence is not Confidence.HIGH and not query.cursor:
         yield _DOUBT[answer.confidence]
     if answer.degraded:
-        what = "searched by words alone: " if answer.mode is SearchMode.LEXICAL else ""
+        is_less = answer.mode is SearchMode.LEXICAL and query.mode is not answer.mode
+        what = "searched by words alone: " if is_less else ""
         yield f"Note: {what}{answer.degraded.rstrip('.')}."
     if not answer.complete:
         yield "Note: the index is not complete yet; missing files cannot be found."

@@ -60,10 +60,10 @@ def search(places: Sequence[tuple[Path, AskedSettings]], asked: Asked) -> int:
         def ask(query: Query) -> Answer:
             if len(each) == 1:
                 return each[0](query)
-            from cqm.server.answers.merged import joined, names_of, of_each_root
+            from cqm.server.answers.merged import each_answer, joined, names_of, of_each_root
 
-            named = dict(zip(names_of(roots), each, strict=True))
-            return joined(query, {name: ask_one(of_each_root(query)) for name, ask_one in named.items()})
+            named = zip(names_of(roots), each, strict=True)
+            return joined(query, each_answer({name: partial(one, of_each_root(query)) for name, one in named}))
 
         if asked.batch:
             from cqm.server.cli.batch import answer_batch  # start-up time, here and below
@@ -94,12 +94,12 @@ def _query(settings: AskedSettings, asked: Asked) -> Query:
         limit=settings.search.limit,
         mode=settings.search.mode,
         cursor=asked.cursor,
-        languages=tuple(name.lower() for name in asked.languages),
-        kinds=tuple(name.lower() for name in asked.kinds),
+        languages=tuple(name.lower() for name in asked.languages if name.strip()),
+        kinds=tuple(name.lower() for name in asked.kinds if name.strip()),
         sources=asked.sources,
-        issues=tuple(name.lstrip("#!") for name in asked.issues),
-        include=asked.include,
-        exclude=asked.exclude,
+        issues=tuple(name.lstrip("#!") for name in asked.issues if name.strip()),
+        include=tuple(filter(str.strip, asked.include)),
+        exclude=tuple(filter(str.strip, asked.exclude)),
         changed_since=_moment(asked.changed_since),
         around=asked.around,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from cqm.server.answers.merged import names_of
 from cqm.server.config.project_root import is_too_wide, project_root
 from cqm.server.errors import PathRefusedError
 
@@ -135,11 +136,17 @@ def _locate(path: str, roots: tuple[Path, ...]) -> Path:
         wanted = Path(path).expanduser()
         candidates = [(root / wanted).resolve() for root in roots]
         # The name of a root may stand before a path, as in results of several roots.
-        candidates += [(root.parent / wanted).resolve() for root in roots if root.name in wanted.parts[:1]]
+        named = [(root, Path(name)) for root, name in zip(roots, names_of(roots), strict=True)]
+        named += [(root, Path(root.name)) for root in roots]
+        candidates += [(root / wanted.relative_to(name)).resolve() for root, name in named if _begins(wanted, name)]
         return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
     except (OSError, RuntimeError, ValueError) as error:
         why = (isinstance(error, OSError) and error.strerror) or str(error)
         raise PathRefusedError(f"path {_shown(path)} cannot be resolved: {why}.", remedy="Check the path.") from error
+
+
+def _begins(path: Path, name: Path) -> bool:
+    return bool(name.parts) and path.parts[: len(name.parts)] == name.parts
 
 
 def _shown(path: str) -> str:

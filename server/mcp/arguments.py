@@ -83,14 +83,21 @@ def accepted(tool: str, properties: Mapping[str, Any], arguments: Mapping[str, A
             raise ToolError(_refusal(tool, given, [*properties]))
         if name in known:
             raise ToolError(f"`{tool}` got `{name}` twice, once as `{given}`. Leave one out.")
-        if value is not None:
-            known[name] = _as_wanted(value, properties[name].get("type"))
+        wanted = _as_wanted(value, properties[name])
+        if wanted is not None:
+            known[name] = wanted
     return known
 
 
-def _as_wanted(value: Any, kind: str | None) -> Any:  # noqa: ANN401 - JSON
+def _as_wanted(value: Any, wanted: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    """Return a value as its property wants it; None for nothing, also for empty names in place of a list or number."""
+    kind, is_text = wanted.get("type"), wanted.get("type") == "string" and "enum" not in wanted
+    if isinstance(value, str) and not value.strip() and not is_text:
+        return None
     if kind == "array" and isinstance(value, str):
         return [value]
+    if isinstance(value, list) and value and all(isinstance(it, str) for it in value):
+        return [it for it in value if it.strip()] or None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if kind == "string" and is_number else value
 

@@ -4,7 +4,7 @@ import functools
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
@@ -19,23 +19,24 @@ from pydantic import Field
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
-from cqm.index.model.changes import ChangesQuery
-from cqm.index.model.errors import IndexInUseError
+from cqm.index.model.changes import Changes, ChangesQuery
+from cqm.index.model.errors import IndexInUseError, NotIndexedError, QueryError
 from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
-from cqm.index.model.query import LINES_A_PAGE, Query, ReferenceGroup, SearchMode
+from cqm.index.model.query import LINES_A_PAGE, Answer, Query, ReferenceGroup, SearchMode, SymbolUses
 from cqm.index.model.status import IndexStatus
-from cqm.index.model.symbols import OutlineQuery, ReadQuery
+from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.index.workers import Workers
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.changes import changes_text
 from cqm.server.answers.matched_lines import matched_text
-from cqm.server.answers.merged import joined, names_of, of_each_root
+from cqm.server.answers.merged import below_each_other, each_answer, joined, names_of, of_each_root, within_root
 from cqm.server.answers.outline import outline_text
 from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
 from cqm.server.answers.usages import usage_text
+from cqm.server.boundary import new_mark
 from cqm.server.client_views import are_drawn
 from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
@@ -65,7 +66,21 @@ _MOST_OUTLINED = 2_000
 _GLANCE_SECONDS = 2.0
 """Longest wait of a search for the comparison of a complete older index with the files."""
 
+_HEAD_TOKENS = 16
+"""Of the name of a folder above what its index tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A folder that a tool asks: its name among several, the place in its index, and notes for the reply."""
+
+    name: str
+    place: Place
+    notes: str
+
+
 _P = ParamSpec("_P")
+_Found = TypeVar("_Found")
 _Reply = TypeVar("_Reply", str, CallToolResult)
 
 ToolContext = Context[Served, Any]
@@ -170,7 +185,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         changed_since=parse_when(changed_since, now=time.time(), option="changed_since") if changed_since else None,
     )
     roots = [group[0].opened.index.root for group in places]
-    answers, note, shown = {}, "", asked
+    asks, note, shown = dict[str, Callable[[], Answer]](), "", asked
     for group, name in zip(places, names_of(roots), strict=True):
         opened = group[0].opened
         note += await bring_in_step(opened, served, wait_seconds, ctx)
@@ -180,7 +195,8 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
             include=tuple(chain(*within)) if all(within) else (),
             exclude=tuple(chain(*(place.globs(exclude or ()) for place in group))),
         )
-        answers[name] = await run_sync(opened.index.search, shown if len(places) == 1 else of_each_root(shown))
+        asks[name] = functools.partial(opened.index.search, shown if len(places) == 1 else of_each_root(shown))
+    answers = await run_sync(each_answer, asks)
     answer = answers[name] if len(places) == 1 else joined(asked, answers)
     budget = places[0][0].room(token_budget, note)
     root = ", ".join(map(str, roots))
@@ -208,10 +224,19 @@ async def usages(  # noqa: PLR0913, PLR0917 - as above
     wait_seconds: WaitForChanges = None,
 ) -> str:
     """List the definitions of a symbol and every line with its name, from the index of a path."""
-    place, notes = await _in_step(ctx, path, named, wait_seconds)
+    asked = await _in_step(ctx, path, named, wait_seconds)
     groups = tuple(map(ReferenceGroup, kind or ()))
-    found = await run_sync(place.opened.index.usages, name, limit, cursor, groups, depth)
-    return notes + usage_text(found, place.room(None, notes), start=int(cursor or 0))
+
+    def ask(it: Asked, _: int) -> SymbolUses:
+        return it.place.opened.index.usages(name, limit, cursor, groups, depth)
+
+    def write(found: SymbolUses, _: Asked, room: int, mark: str) -> str:
+        return usage_text(found, room, start=int(cursor or 0), mark=mark)
+
+    def is_there(found: SymbolUses) -> bool:
+        return bool(found.definitions or found.namesakes or any(found.totals.values()))
+
+    return await run_sync(_answered, asked, ask, write, is_there, cursor)
 
 
 @explained
@@ -223,10 +248,15 @@ async def outline(
     token_budget: Budget = None,
 ) -> str:
     """List the symbols of a file, or the most used ones of a folder, from the index of a path."""
-    place, notes = await _in_step(ctx, path, named)
-    index = place.opened.index
-    found = await run_sync(index.outline, OutlineQuery(place.relative, _MOST_OUTLINED, cursor))
-    return notes + outline_text(found, place.room(token_budget, notes), root=str(index.root))
+    asked = await _in_step(ctx, path, named)
+
+    def ask(it: Asked, _: int) -> Outline:
+        return it.place.opened.index.outline(OutlineQuery(it.place.relative, _MOST_OUTLINED, cursor))
+
+    def write(found: Outline, it: Asked, room: int, mark: str) -> str:
+        return outline_text(found, room, root=str(it.place.opened.index.root), mark=mark)
+
+    return await run_sync(_answered, asked, ask, write, bool, cursor, token_budget)
 
 
 @explained
@@ -243,10 +273,19 @@ async def read(
     if not what or (path is None and Path(file).is_absolute()):
         # The file tells the root.
         path = file
-    place, notes = await _in_step(ctx, path, named)
-    budget = place.room(token_budget, notes)
-    asked = ReadQuery(what or f"{place.file}{lines}", place.relative, max(1, budget), cursor)
-    return notes + reading_text(await run_sync(place.opened.index.read, asked), budget)
+    asked = await _in_step(ctx, path, named)
+    names = {it.name: within_root(what, it.name) for it in asked} if path is None and len(asked) > 1 else {}
+    # A place as a search of several folders prints it tells its folder.
+    asked = [it for it in asked if names.get(it.name)] or asked
+
+    def ask(it: Asked, room: int) -> Reading:
+        wanted = names.get(it.name) or what or f"{it.place.file}{lines}"
+        return it.place.opened.index.read(ReadQuery(wanted, it.place.relative, max(1, room), cursor))
+
+    def write(found: Reading, _: Asked, room: int, mark: str) -> str:
+        return reading_text(found, room, mark=mark)
+
+    return await run_sync(_answered, asked, ask, write, bool, cursor, token_budget)
 
 
 @explained
@@ -259,9 +298,18 @@ async def changes(
     token_budget: Budget = None,
 ) -> str:
     """Find a commit by words of its message, its id or a path, with the lines that it changed as they are now."""
-    place, notes = await _in_step(ctx, path, named)
-    found = await run_sync(place.opened.index.changes, ChangesQuery(what, place.relative, cursor=cursor))
-    return notes + changes_text(found, place.room(token_budget, notes))
+    asked = await _in_step(ctx, path, named)
+
+    def ask(it: Asked, _: int) -> Changes:
+        return it.place.opened.index.changes(ChangesQuery(what, it.place.relative, cursor=cursor))
+
+    def write(found: Changes, _: Asked, room: int, mark: str) -> str:
+        return changes_text(found, room, mark=mark)
+
+    def is_there(found: Changes) -> bool:
+        return found.is_found or not what
+
+    return await run_sync(_answered, asked, ask, write, is_there, cursor, token_budget)
 
 
 @explained
@@ -336,16 +384,56 @@ def _progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
     return tell
 
 
-async def _in_step(
-    ctx: ToolContext, path: str | None, named: Sequence[Path], wait: float | None = None
-) -> tuple[Place, str]:
-    """Open the index of a path in step with its files; return notes for the reply where it is behind."""
+async def _in_step(ctx: ToolContext, path: str | None, named: Sequence[Path], wait: float | None = None) -> list[Asked]:
+    """Open the index of a path, without any those of all open folders, in step with their files."""
     served = ctx.request_context.lifespan_context
-    place = await run_sync(served.open, path, named)
-    note = await bring_in_step(place.opened, served, wait, ctx)
-    backlog = await run_sync(place.opened.backlog)
-    lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
-    return place, note + "".join(f"Note: {line}\n" for line in lacking)
+    is_all = path is None or not path.strip()
+    places = [it[0] for it in await run_sync(served.places, None, named)] if is_all else []
+    places = places or [await run_sync(served.open, path, named)]
+    asked = []
+    for place, name in zip(places, names_of([it.opened.index.root for it in places]), strict=True):
+        note = await bring_in_step(place.opened, served, wait, ctx)
+        backlog = await run_sync(place.opened.backlog)
+        lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
+        asked.append(Asked(name, place, note + "".join(f"Note: {line}\n" for line in lacking)))
+    return asked
+
+
+def _answered(
+    asked: Sequence[Asked],
+    ask: Callable[[Asked, int], _Found],
+    write: Callable[[_Found, Asked, int, str], str],
+    is_there: Callable[[_Found], bool],
+    cursor: str = "",
+    budget: int | None = None,
+) -> str:
+    """Ask an index, or those of several folders, of which those that have something are told, each below its name.
+
+    Raises:
+        CqmError: that of the only index, or all refuse.
+        PathRefusedError: a cursor of one of several folders.
+    """
+    if len(asked) == 1:
+        room = asked[0].place.room(budget, asked[0].notes)
+        return asked[0].notes + write(ask(asked[0], room), asked[0], room, "")
+    names = ", ".join(it.name for it in asked)
+    if cursor:
+        raise PathRefusedError("path: expected the folder that the cursor is of.", remedy=f"Give one of: {names}.")
+    found, errors = list[tuple[Asked, _Found]](), dict[str, CqmError]()
+    for it in asked:
+        try:
+            found.append((it, ask(it, it.place.room(budget, it.notes))))
+        except (QueryError, NotIndexedError) as error:
+            errors[it.name] = error
+    if not found:
+        remedies = [f"{name}: {error.remedy}" for name, error in errors.items() if error.remedy]
+        first = next(iter(errors.values()))
+        raise type(first)(f"{first.message} Looked for in {names}.", remedy=" ".join(remedies))
+    found = [it for it in found if is_there(it[1])] or found
+    mark = new_mark(repr(it) for _, it in found)
+    room = min(it.place.room(budget, it.notes) for it, _ in found) // len(found) - _HEAD_TOKENS
+    texts = {it.name: it.notes + write(some, it, room, mark) for it, some in found}
+    return below_each_other(texts, mark)
 
 
 async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:

@@ -11,7 +11,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError, ScanError
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import Confidence, Hit, Matched, Query
-from cqm.index.search.filters import check_filters, with_leading_filters
+from cqm.index.search.filters import check_nothing, with_leading_filters
 from cqm.index.search.grep.lines import Match, Tally, as_lines, count_lines, matching_lines
 from cqm.index.search.grep.pattern import Pattern, compiled
 from cqm.index.search.grep.shown import shown_lines
@@ -75,12 +75,13 @@ def find_lines(grepping: Grepping, query: Query) -> Page:
         query: its mode is exact or regex. Filters may stand before the text: "lang:go ctx.Bind(".
 
     Raises:
-        QueryError: a parameter of the query or the pattern is not valid, or nothing in the index has the language asked
-            for.
+        QueryError: a parameter of the query or the pattern is not valid, or nothing in the index has the language, kind
+            or path asked for.
         StoreError, ManifestError: the index cannot be read.
         WorkerError: no worker can be started.
     """
-    query = with_leading_filters(query)
+    filtered = with_leading_filters(grepping.generation, query, str(grepping.root))
+    query = filtered.query
     _check(query)
     pattern, files = compiled(query.text, query.mode), _chosen(grepping, query)
     tally, page, unread, results = Tally(time.monotonic() + _MOST_SECONDS), list[_Found](), 0, 0
@@ -107,8 +108,7 @@ def find_lines(grepping: Grepping, query: Query) -> Page:
                     break
     except OSError as error:
         raise ScanError(f"{grepping.root} cannot be read: {error.strerror or error}.") from error
-    if not results:
-        check_filters(grepping.generation, query)
+    told = "" if results else check_nothing(grepping.generation, filtered)
     around = query.around if query.around is not None else _AROUND * (tally.lines <= _FEW)
     matched = Matched(
         tally.matches, tally.lines, tally.files, len(files), unread, is_complete=tally.is_complete and not unread
@@ -117,7 +117,7 @@ def find_lines(grepping: Grepping, query: Query) -> Page:
         hits=tuple(_hits(grepping.generation, page, around)),
         next_cursor=str(first + query.limit) if results > first + query.limit else "",
         mode=query.mode,
-        degraded=_lacking(tally, unread),
+        degraded="; ".join(filter(None, (_lacking(tally, unread), told))),
         confidence=Confidence.HIGH if results else Confidence.NONE,
         matched=matched,
     )

@@ -1,13 +1,15 @@
 """Filters in the text of a question, and languages and kinds by the names people give them."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from cqm.index.engine import Index
-from cqm.index.model.errors import QueryError
+from cqm.index.model.errors import FilterError, QueryError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
-from cqm.index.model.query import Query
+from cqm.index.model.query import Query, SearchMode
 
 pytestmark = pytest.mark.processes
 
@@ -47,6 +49,14 @@ def paths(index: Index, text: str) -> set[str]:
         ("path:src retry", {"src/retry.py", "src/retry.go"}),
         ("-path:test retry", {"src/retry.py", "src/retry.go", "docs/retry.md"}),
         ('path:"src/retry.p" retry', {"src/retry.py"}),
+        ("path:./src retry", {"src/retry.py", "src/retry.go"}),
+        ("path:src\\retry.go retry", {"src/retry.go"}),
+        ("path:/src retry", {"src/retry.py", "src/retry.go"}),
+        ("path:/test_retry retry", {"tests/test_retry.py"}),
+        ("path:tree/src retry", {"src/retry.py", "src/retry.go"}),
+        ("path:{src,docs}/*.{go,md} retry", {"src/retry.go", "docs/retry.md"}),
+        ("path:!test retry", {"src/retry.py", "src/retry.go", "docs/retry.md"}),
+        ("path:. retry", {*FILES}),
         ("kind:func retry lang:go", {"src/retry.go"}),
         ("source:documentation retry", {"docs/retry.md"}),
     ],
@@ -63,10 +73,18 @@ def test_a_symbol_asked_for_is_its_name(index: Index) -> None:
 @pytest.mark.parametrize(
     ("question", "told"),
     [
-        ("lang:klingon retry", "`lang:klingon` is taken as words: no such language is known"),
-        ("kind:Pod retry", "`kind:Pod` is taken as words: expected one of class"),
+        ("lang:klingon retry", "`lang:klingon` is taken as words: no language of that name is known. There are"),
+        ("lang:pythn retry", "Did you mean python? There are "),
+        ("kind:Pod retry", "`kind:Pod` is taken as words: no kind of that name is known. There are"),
         ("-lang:go retry", "`-lang:go` is taken as words: only `-path:` leaves out"),
-        ("source:mars retry", "`source:mars` is taken as words: expected one of code"),
+        ("source:mars retry", "`source:mars` is taken as words: no source of that name is known. There are code"),
+        ("knd:function retry", "perhaps `kind:function` is meant"),
+        ("retry pth:src", "perhaps `path:src` is meant"),
+        ("file:retry.go retry", "perhaps `path:retry.go` is meant"),
+        ("ext:go retry", "perhaps `path:*.go` is meant"),
+        ("author:me retry", "`author:me` is taken as words: expected one of lang, path, "),
+        ("retry lang: go", "`lang: go` is taken as words: a filter has no blank, as in `lang:go`"),
+        ("symbol: Retry", "`symbol: Retry` is taken as words: a filter has no blank"),
     ],
 )
 def test_a_filter_that_is_not_known_is_taken_as_words_and_told(index: Index, question: str, told: str) -> None:
@@ -89,14 +107,71 @@ def test_a_language_or_kind_is_named_as_people_name_it(index: Index) -> None:
     assert {hit.kind for hit in index.search(Query("retry", kinds=("func",))).hits} == {"function"}
 
 
-@pytest.mark.parametrize(("column", "value"), [("language", "klingon"), ("language", "rust"), ("kind", "nosuch")])
-def test_a_language_or_kind_that_the_index_lacks_is_refused_with_those_it_has(
-    index: Index, column: str, value: str
+@pytest.fixture(scope="module", params=["as it was made", "opened again"])
+def opened(index: Index, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """The index in the process that made it, and in one that found it up to date."""
+    if request.param == "as it was made":
+        yield index
+        return
+    folder = tmp_path_factory.mktemp("again")
+    options = IndexOptions(home=folder / "home", workers=1, embedding=EmbeddingOptions("none"))
+    with Index.open(index.root, options) as made:
+        made.update()
+    with Index.open(index.root, options) as again:
+        yield again
+
+
+@pytest.mark.parametrize("mode", [SearchMode.HYBRID, SearchMode.EXACT])
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (Query("retry", languages=("klingon",)), "`language klingon`: expected one that the index has"),
+        (Query("retry", languages=("pythn", "go")), "`language pythn`: .* Did you mean python. There are python, go"),
+        (Query("retry", languages=("rust",)), "`language rust`: .* There are python, go"),
+        (Query("retry", kinds=("nosuch",)), "`kind nosuch`: .* There are function"),
+        (Query("retry", kinds=("funktion", "class")), "`kind funktion`: .* Did you mean function"),
+        (Query("retry", sources=("mars",)), "`source mars`: .* There are code"),
+        (Query("lang:rust retry"), "`language rust`: expected one that the index has"),
+        (Query("kind:enum retry"), "`kind enum`: expected one that the index has"),
+        (Query("path:nosuch retry"), "No file of the index is at `path:nosuch`. Near are docs/, src/, tests/"),
+        (Query("path:scr retry"), "at `path:scr`. Near are src/. Put it in quotes"),
+        (Query("retry", include=("Src/**",)), "at `Src/..`. Near are src/"),
+        (Query("retry", include=("/etc/nginx",)), "No file of the index is at `/etc/nginx`"),
+    ],
+)
+def test_a_filter_that_keeps_nothing_is_refused_with_what_there_is_in_every_process(
+    opened: Index, asked: Query, told: str, mode: SearchMode
 ) -> None:
-    query = Query("retry", languages=(value,)) if column == "language" else Query("retry", kinds=(value,))
-    with pytest.raises(QueryError, match=f"`{column} {value}`: expected one that the index has") as refused:
-        index.search(query)
-    assert ("python" if column == "language" else "function") in str(refused.value)
+    """Once only in a process that had just written the index."""
+    with pytest.raises(FilterError) as refused:
+        opened.search(replace(asked, mode=mode))
+    assert re.search(told.replace("`.", "`[.]"), str(refused.value))
+
+
+def test_a_language_that_is_known_may_stand_beside_those_that_the_index_has(index: Index) -> None:
+    assert {hit.path for hit in index.search(Query("retry", languages=("rust", "go"))).hits} == {"src/retry.go"}
+
+
+def test_empty_filters_are_none(index: Index) -> None:
+    empty = Query("retry", languages=("",), kinds=(" ",), sources=("",), include=("",), exclude=("",), issues=("",))
+    assert {hit.path for hit in index.search(empty).hits} == {*FILES}
+
+
+def test_filters_that_leave_nothing_together_are_named(index: Index) -> None:
+    answer = index.search(Query("path:docs lang:go retry"))
+    assert not answer.hits
+    assert "nothing is left by path:docs lang:go" in answer.degraded
+
+
+@pytest.mark.parametrize("text", ["kind:class", "path:retry.go", "lang:go path:src"])
+def test_a_filter_alone_is_refused_with_what_to_add(index: Index, text: str) -> None:
+    with pytest.raises(QueryError, match=f"`{text}` only narrows a search: expected a question beside it"):
+        index.search(Query(text))
+
+
+@pytest.mark.parametrize("glob", [r"src\*.go", "src/{retry,other}.go", "tree/src/*.go", "./src/*.go", "!**/*.{py,md}"])
+def test_globs_are_read_as_people_mean_them(index: Index, glob: str) -> None:
+    assert {hit.path for hit in index.search(Query("retry", include=(glob,))).hits} == {"src/retry.go"}
 
 
 @pytest.mark.parametrize("glob", ["./src/**", "{root}/src/**", "/src/**", "src/**"])

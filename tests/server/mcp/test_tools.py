@@ -22,6 +22,7 @@ from tests.server.mcp.conftest import CODE, Connect
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.chunkers.strategies.table import BY_NAME
+from cqm.server.answers.budget import most_tokens
 from cqm.server.config.settings import Settings, load_settings
 from cqm.server.mcp.allowed_paths import make_guard
 from cqm.server.mcp.app import INSTRUCTIONS, make_server
@@ -142,6 +143,32 @@ async def test_a_search_without_a_path_searches_all_open_folders_and_names_them(
     assert places_of(listed) == {"project/src/limits.py", "other/lib/limits.go"}
     assert places_of(first) | places_of(second) == places_of(listed)
     assert "Search one of the folders" in deep
+
+
+async def test_filters_that_one_of_several_folders_lacks_keep_those_of_the_others(
+    connect: Connect, project: Path
+) -> None:
+    other = project.parent / "other"
+    (other / "lib").mkdir(parents=True)
+    (other / "lib" / "limits.go").write_text("package lib\n\nfunc LimitRetries(n int) bool { return n < 5 }\n")
+    async with connect(project, other) as client:
+        assert places_of(await call(client, "search", query="limit retries", language="go")) == {"other/lib/limits.go"}
+        for include in ("lib/**", "other/lib/**", "other/lib"):
+            found = await call(client, "search", query="limit retries", include=include)
+            assert places_of(found) == {"other/lib/limits.go"}
+        assert places_of(await call(client, "search", query="path:project/src limit retries")) == {
+            "project/src/limits.py"
+        }
+        neither = await refusal(client, "search", query="limit retries", language="rust")
+    assert re.search(r"`language rust`: .* project: There are .*python.* other: There are go", neither)
+
+
+@IN_BOTH_MODES
+async def test_empty_arguments_are_none(connect: Connect, project: Path) -> None:
+    """Once an empty language or glob left nothing, without a reason."""
+    nothing = {"language": "", "kind": [""], "source": "", "include": "", "exclude": ["", " "], "mode": "", "limit": ""}
+    async with connect(project) as client:
+        assert "src/limits.py:" in await call(client, "search", query="limit retries", **nothing, path="", cursor="")
 
 
 async def test_the_name_of_a_group_stands_for_its_folders_as_far_as_they_are_open(
@@ -642,17 +669,59 @@ async def test_a_client_that_fails_to_tell_its_roots_has_none(connect: Connect, 
         assert str(tmp_path / "working") in await call(client, "index_status")
 
 
-async def test_several_open_folders_have_a_status_each_and_usages_have_to_say_which(
-    connect: Connect, project: Path
-) -> None:
+async def test_several_open_folders_have_a_status_each(connect: Connect, project: Path) -> None:
     other = project.parent / "other"
     other.mkdir()
     async with connect(project, other) as client:
         status = await call(client, "index_status")
         assert str(project) in status
         assert str(other) in status
-        assert "path: expected one" in await refusal(client, "usages", name="limit_retries")
         assert "src/limits.py:" in await call(client, "search", query="limit_retries", path=str(project))
+
+
+@IN_BOTH_MODES
+async def test_with_several_open_folders_every_tool_takes_places_as_a_search_prints_them(
+    connect: Connect, project: Path
+) -> None:
+    """Once all but `search` asked for a path."""
+    other = project.parent / "more" / "project"
+    (other / "lib").mkdir(parents=True)
+    (other / "lib" / "caller.py").write_text("def go():\n    return limit_retries(1)\n")
+    async with connect(project, other) as client:
+        found = await call(client, "search", query="def go limit_retries", mode="lexical")
+        assert "more/project/lib/caller.py:1-2" in found
+        for what in ("more/project/lib/caller.py:2", "lib/caller.py:2", "go", f"{other}/lib/caller.py"):
+            assert "    return limit_retries(1)" in await call(client, "read", what=what)
+        (name,) = set(re.findall(r" (\S+)/src/limits.py:\d", await call(client, "search", query="limit_retries")))
+        assert "return attempts < 5" in await call(client, "read", what=f"{name}/src/limits.py:4-6")
+        assert "def limit_retries(" in await call(client, "outline", path=f"{name}/src/limits.py")
+        assert "def go()" in await call(client, "outline", path="more/project/lib")
+        whole = await call(client, "outline")
+        assert re.search(rf"^In {name}:\n.*^#\d+ In more/project:\n", whole, re.MULTILINE | re.DOTALL)
+        uses = await call(client, "usages", name="limit_retries")
+        assert re.search(rf"^In {name}:\nlimit_retries.*^#\d+ In more/project:\n", uses, re.MULTILINE | re.DOTALL)
+        assert "caller.py:2  go  return limit_retries(1)" in uses
+        assert "In more/project:" not in await call(client, "read", what="limit_retries")
+        nowhere = await refusal(client, "read", what="nosuch_symbol")
+        assert f"Looked for in {name}, more/project." in nowhere
+        assert "outside of git" in await refusal(client, "changes")
+        assert "path: expected the folder that the cursor is of" in await refusal(client, "outline", cursor="5")
+        assert "Give one of: " in await refusal(client, "index_path")
+
+
+@pytest.mark.parametrize("budget", [200, 500, 2000])
+async def test_replies_of_several_folders_keep_the_budget_together(
+    connect: Connect, project: Path, budget: int
+) -> None:
+    other = project.parent / "other"
+    other.mkdir()
+    for folder in (project, other):
+        (folder / "many.py").write_text("".join(f"def function_{n}(one, two):\n    return {n}\n" for n in range(200)))
+    async with connect(project, other) as client:
+        for tool, arguments in (("outline", {}), ("read", {"what": "many.py"})):
+            reply = await call(client, tool, token_budget=budget, **arguments)
+            assert most_tokens(reply) <= budget
+            assert reply.count("Below, CQM's lines begin with") == 2
 
 
 async def test_a_project_within_the_root_has_an_index_of_its_own(connect: Connect, project: Path) -> None:

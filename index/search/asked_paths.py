@@ -1,0 +1,93 @@
+"""Globs as people write them, with backslashes, braces or the root's name, and the folders near one that fits none."""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import PurePosixPath
+
+from cqm.index.generations.generation import Generation
+from cqm.index.text.globs import from_root, paths_matching
+
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MOST_EXPANDED = 64
+_WILD = re.compile(r"[*?\[]")
+_MOST_NEAR = 5
+_LEAST_LIKE = 0.6
+_LONGEST = 100
+
+
+def read_globs(generation: Generation, root: str, globs: Sequence[str]) -> tuple[str, ...]:
+    r"""Return globs relative to the root in the syntax of .gitignore.
+
+        read_globs(generation, "/home/me/web", ("./src", r"src\api\*.go", "web/src/**", "src/{a,b}.go"))
+        # ("/src", "src/api/*.go", "src/**", "src/a.go", "src/b.go")
+
+    A backslash, a brace and the root's name mean themselves where some path has them.
+
+    Parameters:
+        generation: knows the paths.
+        root: of the index, absolute.
+        globs: as given; empty ones are left out.
+
+    Raises:
+        QueryError: a glob is malformed, or they are too many or too long together.
+        ManifestError: the index cannot be read.
+    """
+    return tuple(read for glob in globs if glob.strip() for read in _read(generation, root, glob.strip()))
+
+
+def _read(generation: Generation, root: str, glob: str) -> list[str]:
+    readings = [[*_expanded(it)] for it in dict.fromkeys(_readings(glob, root))]
+    if len(readings) == 1 and len(readings[0]) == 1:
+        return readings[0]
+    return next((it for it in ([glob], *readings) if fits(generation, *it)), readings[0])
+
+
+def _readings(glob: str, root: str) -> Iterator[str]:
+    own = f"{PurePosixPath(root).name}/"
+    for written in (glob, glob.replace("\\", "/")):
+        anchored = from_root(written, root)
+        # The root itself is everything.
+        yield "/**" if anchored.rstrip("/") in {"", ".", root} else anchored
+        if (inner := anchored.removeprefix("**").lstrip("/")).startswith(own):
+            yield f"/{inner.removeprefix(own)}"
+
+
+def _expanded(glob: str) -> Iterator[str]:
+    """Yield a glob with braces once for each choice."""
+    globs = [glob]
+    while globs:
+        it = globs.pop(0)
+        found = _BRACES.search(it)
+        if found and len(globs) < _MOST_EXPANDED:
+            globs[:0] = [f"{it[: found.start()]}{choice}{it[found.end() :]}" for choice in found[1].split(",")]
+        else:
+            yield it
+
+
+def fits(generation: Generation, *globs: str) -> bool:
+    """Tell whether a path with chunks matches one of some globs.
+
+    Raises:
+        QueryError, ManifestError: as in `read_globs`.
+    """
+    return bool(paths_matching(globs, generation.manifest.paths()))
+
+
+def near_paths(generation: Generation, glob: str) -> list[str]:
+    """Return the folders and files whose names are nearest to that in a glob, else the outermost folders.
+
+    Raises:
+        ManifestError: the index cannot be read.
+    """
+    paths = generation.manifest.paths()
+    folders = {f"{folder}/" for path in paths for folder in map(str, PurePosixPath(path).parents) if folder != "."}
+    by_name: dict[str, list[str]] = {}
+    for path in sorted(folders) + paths:
+        by_name.setdefault(path.rstrip("/").rpartition("/")[2].lower(), []).append(path)
+    parts = [part.lower() for part in re.split(r"[/\\]", glob) if part and part != "**"]
+    for part in reversed(parts):
+        word = _WILD.sub("", part).strip("!{}")[:_LONGEST]
+        if found := [path for name in get_close_matches(word, by_name, 3, _LEAST_LIKE) for path in by_name[name]]:
+            return found[:_MOST_NEAR]
+    return sorted(it for it in folders if it.count("/") == 1)[:_MOST_NEAR] or paths[:_MOST_NEAR]
