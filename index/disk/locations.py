@@ -361,15 +361,3 @@ class IndexLock:
 def folder_of(root: Path) -> Path:
     """Return the root if it is a folder, else its parent."""
     return root if root.is_dir() else root.parent
-
-
-def size_on_disk(folder: Path) -> int:
-    """Bytes a folder takes on disk. Counts blocks instead of lengths, because its files are sparse."""
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            # Generations may come and go meanwhile.
-            with suppress(FileNotFoundError):
-                info = Path(place, name).lstat()
-                total += getattr(info, "st_blocks", 0) * 512 or info.st_size
-    return total

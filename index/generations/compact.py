@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from cqm.index.disk.durable import require_room
-from cqm.index.disk.locations import size_on_disk
+from cqm.index.disk.size import size_on_disk
 from cqm.index.generations.generation import Generation, manifest_path, open_generation
 from cqm.index.model.errors import StoreError
 from cqm.index.model.options import IndexOptions

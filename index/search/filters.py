@@ -1,6 +1,7 @@
 """Filters written in a question, as in `lang:go path:src/** retries`, and other names of languages and kinds."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -18,43 +19,25 @@ from cqm.index.search.asked_paths import fits, near_paths, read_globs
 from cqm.index.search.filter_words import FILTER, is_filter, notes_on_words
 from cqm.index.text.globs import from_root
 from cqm.index.text.pasted import plain_text
+from cqm.index.text.stored_definitions import read_definitions
 
 _LANGUAGES = {"golang": "go", "c++": "cpp", "c#": "csharp", "f#": "fsharp", "objective-c": "objc", "shell": "bash"}
 _KINDS = {"func": "function", "fn": "function", "def": "function", "const": "constant", "field": "property"}
 _KNOWN_KINDS = frozenset(
-    {
-        *(
-            "class",
-            "component",
-            "constant",
-            "constructor",
-            "element",
-            "enum",
-            "function",
-            "imports",
-            "interface",
-            "key",
-            "macro",
-        ),
-        *(
-            "method",
-            "module",
-            "property",
-            "reference",
-            "rule",
-            "section",
-            "struct",
-            "test",
-            "trait",
-            "type",
-            "variable",
-        ),
-    }
+    re.findall(
+        r"\w+",
+        "block class code command component constant constructor directive element enum event exception fragment"
+        " function imports interface job key macro message method mixin module namespace operation property reference"
+        " resource rule schema section statement step struct target template test text trait type variable variant",
+    )
 )
+"""Of chunks and of the definitions in them; an index may have more."""
 _SOURCES = frozenset({CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC})
 _ISSUE = re.compile(r"[#!]?(\d{1,7}|[\w./-]{1,200}#\d{1,7})")
 _GLOB = re.compile(r"[*?\[]")
 _MOST_NAMED = 12
+_MOST_LOOKED = 50_000
+"""Chunks whose definitions are looked into before a kind is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +190,13 @@ def check_nothing(generation: Generation, filtered: Filtered) -> str:
     query, manifest = filtered.query, generation.manifest
     if not manifest.fact(COMPLETE_FACT) or not manifest.chunk_count():
         return ""
-    for column, asked in (("language", query.languages), ("kind", query.kinds)):
-        there = manifest.counts(column) if asked else {}
-        if there and not set(asked) & set(there):
-            raise _refused(column, asked, there)
+    languages = manifest.counts("language") if query.languages else {}
+    if languages and not set(query.languages) & set(languages):
+        raise _refused("language", query.languages, languages)
+    if query.kinds and not set(query.kinds) & set(manifest.counts("kind")):
+        kinds = _kinds_there(generation)
+        if kinds and not set(query.kinds) & set(kinds):
+            raise _refused("kind", query.kinds, kinds)
     if query.include and not fits(generation, *query.include):
         written = [it for it in filtered.written if it.startswith("path:")] or query.include
         near = ", ".join(near_paths(generation, query.include[0]))
@@ -222,6 +208,17 @@ def check_nothing(generation: Generation, filtered: Filtered) -> str:
 def _refused(column: str, asked: Sequence[str], there: Collection[str]) -> FilterError:
     given = ", ".join(asked)
     return FilterError(f"`{column} {given}`: expected one that the index has.", remedy=_remedy(asked[0], there))
+
+
+def _kinds_there(generation: Generation) -> Sequence[str]:
+    """Return the kinds of all chunks and of the definitions in them; empty for too many chunks to look into."""
+    ids = [*generation.manifest.settled_chunks()]
+    if len(ids) > _MOST_LOOKED:
+        return ()
+    kinds = Counter(generation.manifest.counts("kind"))
+    for payload in generation.store.payloads(ids, ["definitions"]).values():
+        kinds.update(it.kind for it in read_definitions(payload.get("definitions", "")))
+    return [kind for kind, _ in kinds.most_common()]
 
 
 def _is_known(column: str, name: str) -> bool:

@@ -8,7 +8,7 @@ from cqm.index.embedding.static_model import word_vectors
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.query import Confidence
 from cqm.index.ranking.confidence import Judgement, Results, judge, signs_of
-from cqm.index.ranking.exact import PART
+from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.question import Question
 from cqm.index.ranking.rank import Ranked
 from cqm.index.text.terms import content_words, distinct_terms
@@ -26,12 +26,15 @@ class Seen(NamedTuple):
         payloads: of them, by id; one without was replaced meanwhile.
         cosines: of the chunks found, by id, for each space of vectors; without a space that has no results.
         terms: BM25 by chunk id.
+        is_of_kinds: whether a filter keeps some kinds of chunks. Among these a common word is rare, so that only a
+            definition of the name is certain.
     """
 
     best: Sequence[Ranked]
     payloads: Mapping[str, Mapping[str, Any]]
     cosines: Mapping[str, Mapping[str, float]]
     terms: Mapping[str, float]
+    is_of_kinds: bool = False
 
 
 def judged(question: Question, seen: Seen, chunks: int, missing: str) -> tuple[Judgement, str]:
@@ -46,13 +49,18 @@ def judged(question: Question, seen: Seen, chunks: int, missing: str) -> tuple[J
     best, failed = seen.best, ""
     if missing:
         return Judgement(Confidence.LOW), ""
-    if best and PART in best[0].parts:
+    if best and PART in best[0].parts and (not seen.is_of_kinds or _defines(best[0], question.symbol)):
         return Judgement(Confidence.HIGH), ""
     try:
         rarity = rarity_of(question)
     except EmbeddingError as error:
         rarity, failed = {}, f"The confidence takes all words for equally rare: {error}"
     return judge(question, signs_of(question, results_of(seen), seen.cosines, seen.terms, chunks, rarity)), failed
+
+
+def _defines(entry: Ranked, symbol: str) -> bool:
+    chunk = entry.candidate
+    return bool(symbol and fitting([name.removeprefix(".") for name in chunk.defines], symbol, chunk.path))
 
 
 def results_of(seen: Seen) -> Results:

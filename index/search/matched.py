@@ -118,6 +118,36 @@ def _line_first(generation: Generation, question: Question, ranked: Sequence[Ran
     return ranked
 
 
+def without_other_kinds(
+    generation: Generation, question: Question, ranked: Sequence[Ranked], exact: Sequence[Ranked], kinds: Sequence[str]
+) -> Sequence[Ranked]:
+    """Put results back that come first for a definition of the symbol asked for which is of none of some kinds.
+
+    Parameters:
+        generation: of the results.
+        question: names a symbol.
+        ranked, exact: before and after `exact_first`.
+        kinds: asked for; empty for all.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    lifted = [entry for entry in exact if PART in entry.parts] if kinds and question.symbol else []
+    payloads = generation.store.payloads([entry.candidate.id for entry in lifted], ["definitions"]) if lifted else {}
+    others = set()
+    for entry in lifted:
+        chunk = entry.candidate
+        defined = read_definitions(payloads.get(chunk.id, {}).get("definitions", ""))
+        asked = fitting([it.name for it in defined], question.symbol, chunk.path)
+        if asked and not any(defined[n].kind in kinds for n in asked):
+            others.add(chunk.id)
+    if not others:
+        return exact
+    first = [entry for entry in lifted if entry.candidate.id not in others]
+    known = {entry.candidate.id for entry in first}
+    return [*first, *(entry for entry in ranked if entry.candidate.id not in known)]
+
+
 class Naming(NamedTuple):
     """The definition after which a hit is named; its fields as in `Hit`."""
 
@@ -134,6 +164,7 @@ def namings(
     found: Sequence[Candidate],
     payloads: Sequence[Mapping[str, Any]],
     lines: Sequence[int | None],
+    kinds: Sequence[str] = (),
 ) -> list[Naming | None]:
     """Return the definition that each result was found for; None where none is known.
 
@@ -145,6 +176,7 @@ def namings(
         found: of a page.
         payloads: of these, with their texts and definitions.
         lines: of each the line that the question names in it, if it does.
+        kinds: of definitions to name results after; empty for all.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
@@ -153,18 +185,26 @@ def namings(
     named: list[Naming | None] = []
     parts = []
     for chunk, payload, asked in zip(found, payloads, lines, strict=True):
-        defined, text = read_definitions(payload.get("definitions", "")), str(payload.get("text", ""))
+        defined, text = _of_kinds(read_definitions(payload.get("definitions", "")), kinds), str(payload.get("text", ""))
         if asked:
             at = _around(defined, asked - chunk.start_line, chunk.symbol)
         else:
             at = _best(question, roots, chunk, text, defined)
+        if at is None and defined and kinds and chunk.kind not in kinds:
+            at = defined[0]
         if at is None and chunk.symbol and source_type_of(chunk.language) == CODE:
             parts.append(len(named))
         named.append(_of(at, chunk.start_line, text) if at else None)
     if parts:
-        for place, whole in zip(parts, _declared_before(generation, [found[place] for place in parts]), strict=True):
+        for place, whole in zip(
+            parts, _declared_before(generation, [found[place] for place in parts], kinds), strict=True
+        ):
             named[place] = whole
     return named
+
+
+def _of_kinds(defined: Sequence[StoredDefinition], kinds: Sequence[str]) -> Sequence[StoredDefinition]:
+    return [it for it in defined if it.kind in kinds] if kinds else defined
 
 
 def _around(defined: Sequence[StoredDefinition], line: int, symbol: str) -> StoredDefinition | None:
@@ -229,7 +269,7 @@ def _of(it: StoredDefinition, start: int, text: str) -> Naming:
     return Naming(it.name, it.kind, start + it.line, signature_of(text.split("\n")[it.first :], it), extent)
 
 
-def _declared_before(generation: Generation, parts: Sequence[Candidate]) -> list[Naming | None]:
+def _declared_before(generation: Generation, parts: Sequence[Candidate], kinds: Sequence[str]) -> list[Naming | None]:
     """Name parts of symbols after the declarations in earlier chunks of their files."""
     places = [(it.path, it.position, it.symbol) for it in parts]
     declared = generation.manifest.defined_before(places, ("position", "id", "start_line"))
@@ -238,6 +278,7 @@ def _declared_before(generation: Generation, parts: Sequence[Candidate]) -> list
     named: list[Naming | None] = []
     for part, row in zip(parts, declared, strict=True):
         payload = payloads.get(row[1], {}) if row else {}
-        found = [it for it in read_definitions(payload.get("definitions", "")) if it.name == part.symbol]
+        defined = _of_kinds(read_definitions(payload.get("definitions", "")), kinds)
+        found = [it for it in defined if it.name == part.symbol]
         named.append(_of(found[-1], row[2], str(payload.get("text", ""))) if row and found else None)
     return named

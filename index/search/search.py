@@ -24,7 +24,7 @@ from cqm.index.search.candidates import Found, Wanted, for_place, for_question, 
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import check_nothing, with_filters
 from cqm.index.search.judging import Seen, judged
-from cqm.index.search.matched import Naming, definitions_first, namings
+from cqm.index.search.matched import Naming, definitions_first, namings, without_other_kinds
 from cqm.index.search.named_places import NOTHING, Pinned, pinned_by, with_meant_names
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
@@ -123,11 +123,12 @@ def find(searching: Searching, query: Query) -> Page:
             told = "; ".join(filter(None, (told, check_nothing(generation, filtered))))
         judgement = Judgement(Confidence.HIGH)
         if not place:
-            seen = Seen(best, payloads, dict(zip(vectors, found.evidence.dense, strict=False)), found.evidence.terms)
+            cosines = dict(zip(vectors, found.evidence.dense, strict=False))
+            seen = Seen(best, payloads, cosines, found.evidence.terms, is_of_kinds=bool(query.kinds))
             judgement, failed = judged(question, seen, generation.manifest.chunk_count(), missing)
             late = " ".join(filter(None, (late, failed)))
         chances = [None if place else round(chance_of(judgement, first + n), 3) for n in range(len(shown))]
-        hits = _hits(generation, question, shown, payloads, chances, pinned.lines)
+        hits = _hits(generation, wanted, shown, payloads, chances, pinned.lines)
         parts = [entry.candidate for entry in shown if not payloads[entry.candidate.id].get("content")]
         cursor = str(end) if end < len(results) else ""
         told = " ".join(filter(None, ("; ".join(filter(None, (degraded, told, missing))), late)))
@@ -173,6 +174,7 @@ def _looked(searching: Searching, asked: _Asked, end: int) -> tuple[list[Ranked]
             late = " ".join(filter(None, (late, failed)))
         if not is_semantic and not place:
             exact = exact_first(question, ranked, found.evidence.mentioning)
+            exact = without_other_kinds(generation, question, ranked, exact, query.kinds)
             exact = definitions_first(generation, question, exact) if question.symbol else exact
             ranked = pinned_first(exact, pinned.ids)
         results = [*results, *_new(ranked, results)] if results else [*ranked]
@@ -286,7 +288,7 @@ def _identity(entry: Ranked) -> tuple[str, str]:
 
 def _hits(
     generation: Generation,
-    question: Question,
+    wanted: Wanted,
     shown: Sequence[Ranked],
     payloads: Mapping[str, Mapping[str, Any]],
     chances: Sequence[float | None],
@@ -296,7 +298,8 @@ def _hits(
     chunks = [entry.candidate for entry in shown]
     contents = [payloads[chunk.id] for chunk in chunks]
     asked = [lines.get(chunk.id) for chunk in chunks]
-    named = namings(generation, question, chunks, contents, asked)
+    kinds = wanted.keep.kinds if wanted.keep else ()
+    named = namings(generation, wanted.question, chunks, contents, asked, kinds)
     return tuple(map(_hit, shown, contents, named, chances, asked))
 
 

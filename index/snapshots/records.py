@@ -19,7 +19,7 @@ from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.query import FileState
 from cqm.index.model.secrets import SecretFinding
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Point, file_point_id
-from cqm.index.text.stored_definitions import StoredDefinition
+from cqm.index.text.stored_definitions import StoredDefinition, kinds_in
 from cqm.index.text.terms import SparseTerms
 from cqm.index.update.write import folders_of
 
@@ -158,7 +158,8 @@ def read_chunk(line: bytes, path: str, least: int, dimensions: Mapping[str, int]
     _require_numbers(row.end_line, row.tokens, *(abs(it) for it in read.metadata.values() if isinstance(it, int)))
     for it in parse(list[StoredDefinition], read.definitions.encode()) if read.definitions else ():
         _require_numbers(it.first, it.line, it.last)
-    payload: dict[str, object] = {"path": path, "dirs": folders_of(path), "language": row.language, "kind": row.kind}
+    payload: dict[str, object] = {"path": path, "dirs": folders_of(path), "language": row.language}
+    payload["kind"] = kinds_in(row.kind, read.definitions)
     payload |= {"text": read.text, "source_type": read.source_type}
     payload |= {name: it for name in ("content", "context", "definitions") if (it := getattr(read, name))}
     payload |= {"issues": list(read.issues)} if read.issues else {}

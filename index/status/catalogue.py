@@ -15,10 +15,10 @@ from cqm.index.disk.locations import (
     is_index,
     noted_root,
     project_index,
-    size_on_disk,
     used_at,
 )
 from cqm.index.disk.proof import forget_folder, is_inside_project, proven_folder
+from cqm.index.disk.size import size_on_disk
 from cqm.index.generations.generation import is_generation, manifest_path, remove_all, serving_name
 from cqm.index.manifest.facts import DAMAGE_FACT, SPACE_FACT, UNAVAILABLE_FACT, UPDATED_FACT
 from cqm.index.manifest.manifest import Manifest

@@ -6,7 +6,8 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from cqm.index.disk.locations import folder_of, index_folder, resolve_root, size_on_disk
+from cqm.index.disk.locations import folder_of, index_folder, resolve_root
+from cqm.index.disk.size import size_on_disk
 from cqm.index.files import checkout, git
 from cqm.index.generations.generation import (
     building_name,

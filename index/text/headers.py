@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from cqm.chunkers.model import CLASS_NOTE, FIELDS_NOTE, Chunk, Fact, Metadata
 from cqm.index.text.terms import SparseTerms, document_terms, terms_of
 
-TERMS_VERSION = 6
+TERMS_VERSION = 7
 """Raise it with every change of stored terms, contexts or embedded texts: indexes of another version are rebuilt."""
 
 # Terms of a typical chunk, file and path. Constants: with BM25's true averages every file would change every vector.

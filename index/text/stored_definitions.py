@@ -28,3 +28,8 @@ def stored_definitions(chunk: Chunk) -> str:
 def read_definitions(text: str) -> list[StoredDefinition]:
     """Return the definitions kept by a text."""
     return [StoredDefinition(*it) for it in json.loads(text)] if text else []
+
+
+def kinds_in(kind: str, definitions: str) -> list[str]:
+    """Return the kinds by which a chunk is found: its own, and those of the definitions kept by a text."""
+    return [*dict.fromkeys((kind, *(it.kind for it in read_definitions(definitions))))]

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.disk.locations import size_on_disk
+from cqm.index.disk.size import size_on_disk
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Exported, Published, UpdateSummary
 from cqm.index.model.status import IndexEntry

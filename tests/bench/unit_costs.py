@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cqm.index import Index, IndexOptions, Query
-from cqm.index.disk.locations import size_on_disk
+from cqm.index.disk.size import size_on_disk
 
 QUESTIONS = (
     "how are connections closed",

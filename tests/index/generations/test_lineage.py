@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cqm.chunkers.model import ChunkOptions
-from cqm.index.disk.locations import size_on_disk
+from cqm.index.disk.size import size_on_disk
 from cqm.index.engine import Index
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions

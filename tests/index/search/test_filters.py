@@ -9,7 +9,7 @@ import pytest
 from cqm.index.engine import Index
 from cqm.index.model.errors import FilterError, QueryError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
-from cqm.index.model.query import Query, SearchMode
+from cqm.index.model.query import Confidence, Query, SearchMode
 
 pytestmark = pytest.mark.processes
 
@@ -193,3 +193,49 @@ def test_globs_that_are_too_much_to_match_are_refused(index: Index, globs: tuple
     with pytest.raises(QueryError, match="of 20,000 characters together are too much to match") as refused:
         index.search(Query("retry", include=globs))
     assert "fewer or shorter" in str(refused.value)
+
+
+KINDS = {
+    "errors.go": "package x\n\n// ErrorType is of a Binding.\ntype ErrorType uint64\n\n"
+    "const (\n\tErrorTypeBind ErrorType = 1\n\tErrorTypeRender ErrorType = 2\n)\n\n"
+    "func (e ErrorType) Binding() bool { return e == ErrorTypeBind }\n",
+    "binding.go": "package x\n\n// Binding binds.\ntype Binding struct {\n\tName string\n}\n\n"
+    "func (b *Binding) Bind(name string) error {\n\tb.Name = name\n\treturn nil\n}\n",
+    "client.py": "class Binding:\n    limit = 3\n\n    def bind(self, binding):\n        return Binding(binding)\n",
+}
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    folder = tmp_path_factory.mktemp("kinds")
+    (folder / "tree").mkdir()
+    for path, text in KINDS.items():
+        (folder / "tree" / path).write_text(text)
+    options = IndexOptions(home=folder / "home", workers=1, embedding=EmbeddingOptions("none"))
+    with Index.open(folder / "tree", options) as opened:
+        opened.update()
+        yield opened
+
+
+@pytest.mark.parametrize("mode", [SearchMode.HYBRID, SearchMode.EXACT])
+@pytest.mark.parametrize(
+    "text", ["Binding", "bind a name", "ErrorTypeBind", "Binding.Bind", "errors.go:7", "errors.go"]
+)
+@pytest.mark.parametrize("kind", ["type", "struct", "class", "method", "constant"])
+def test_results_of_a_kind_are_named_after_a_definition_of_it(
+    kinds: Index, kind: str, text: str, mode: SearchMode
+) -> None:
+    """Once a type's chunk was named after a constant in it."""
+    try:
+        hits = kinds.search(Query(text, kinds=(kind,), mode=mode)).hits
+    except FilterError:
+        hits = ()
+    assert {hit.kind for hit in hits} <= {kind}
+
+
+def test_a_name_with_no_definition_of_the_kind_is_not_certain(kinds: Index) -> None:
+    found = kinds.search(Query("kind:struct Binding"))
+    assert (found.hits[0].symbol, found.confidence) == ("Binding", Confidence.HIGH)
+    other = kinds.search(Query("kind:type Binding"))
+    assert [hit.symbol for hit in other.hits] == ["ErrorType"]
+    assert other.confidence is not Confidence.HIGH
