@@ -1,5 +1,6 @@
 """Outlines as text, within a token budget: all symbols of a file, or the most used ones of a folder."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import ceil, inf
@@ -50,7 +51,8 @@ def _file_text(outline: Outline, budget: float, root: str, mark: str) -> str:
     outer = [it for it in whole if not it[0].depth and it[0].kind not in _PARTS] or listed
     after = f'ask with cursor "{outline.next_cursor}"' if outline.next_cursor else ""
     following = [f"{mark} There are more symbols: {after}."] if after else []
-    full = _joined([*head, *(_line(it) for it, _ in listed), *following])
+    shared = _shared(file.symbols)
+    full = _joined([*head, *(_line(it, is_signed=it not in shared) for it, _ in listed), *following])
     if most_tokens(full) <= budget:
         return full
     tokens = ceil(most_tokens(full))
@@ -61,7 +63,7 @@ def _file_text(outline: Outline, budget: float, root: str, mark: str) -> str:
             continue
         short = f"{number(left, 'lesser symbol')} left out" if left else ""
         short = ", ".join(filter(None, (short, "" if is_signed else "signatures left out")))
-        lines = [_line(it, is_signed=is_signed) for it, _ in some]
+        lines = [_line(it, is_signed=is_signed and it not in shared) for it, _ in some]
         text = _joined([*head, *lines, f"{mark} {short[0].upper()}{short[1:]}: {for_all}.", *following])
         if some and most_tokens(text) <= budget:
             return text
@@ -124,7 +126,14 @@ def _groups(files: Sequence[OutlineFile], shown: set[tuple[int, int]], mark: str
         own = [symbol for place, symbol in enumerate(file.symbols) if (at, place) in shown]
         if own:
             yield f"{mark} {path_name(file.path)}  {len(own)} of {number(file.total, 'symbol')}"
-            yield from map(_line, own)
+            shared = _shared(own)
+            yield from (_line(it, is_signed=it not in shared) for it in own)
+
+
+def _shared(symbols: Sequence[OutlineSymbol]) -> set[OutlineSymbol]:
+    """Return symbols that one line declares together, such as `int x, y;`: only their names tell them apart."""
+    places = Counter((it.line, it.signature) for it in symbols)
+    return {it for it in symbols if places[it.line, it.signature] > 1}
 
 
 def _line(it: OutlineSymbol, *, is_signed: bool = True) -> str:

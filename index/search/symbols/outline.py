@@ -1,6 +1,7 @@
 """Outline a file by its symbols, from the definitions in the index."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,12 +100,29 @@ def _headings(row: ChunkRow, payload: Mapping[str, Any]) -> Iterator[OutlineSymb
 
 
 def _nested(symbols: Sequence[OutlineSymbol]) -> Iterator[OutlineSymbol]:
-    """Yield symbols with the number of those around them; a heading ends before the next one."""
-    around: list[int] = []
+    """Yield symbols with the number of those around them; a heading ends before the next one.
+
+    On one line only names tell what is inside of what: `enum E { A, B };` has E, E.A and E.B there. The line declares
+    the outer one; the others have no signature.
+    """
+    around: list[OutlineSymbol] = []
     for number, it in enumerate(symbols):
         end = it.end_line or max(it.start_line, symbols[min(number + 1, len(symbols) - 1)].start_line - 1)
-        while around and around[-1] < it.start_line:
+        placed = replace(it, end_line=end)
+        while around and not _is_around(around[-1], placed):
             around.pop()
         depth = it.symbol.count(_HEADING) if _HEADING in it.symbol else len(around)
-        yield OutlineSymbol(it.symbol, it.kind, it.line, it.start_line, end, it.signature, depth)
-        around.append(end)
+        is_declared = any(outer.line == it.line and _is_member(it, outer) for outer in around)
+        yield replace(placed, signature="" if is_declared else it.signature, depth=depth)
+        around.append(placed)
+
+
+def _is_around(outer: OutlineSymbol, it: OutlineSymbol) -> bool:
+    if outer.end_line < max(it.start_line, it.end_line):
+        return False
+    return outer.end_line > outer.start_line or _is_member(it, outer)
+
+
+def _is_member(it: OutlineSymbol, outer: OutlineSymbol) -> bool:
+    behind = it.symbol.removeprefix(outer.symbol)
+    return behind != it.symbol and not behind[:1].isalnum() and bool(behind)

@@ -7,8 +7,10 @@ import pytest
 
 from cqm.index.engine import Index
 from cqm.index.model.errors import NotIndexedError, QueryError
-from cqm.index.model.options import IndexOptions
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.symbols import OutlineQuery
+from cqm.index.ranking.question import last_part
+from cqm.server.answers.outline import outline_text
 
 pytestmark = pytest.mark.processes
 
@@ -136,3 +138,47 @@ def test_wrong_pages_are_refused(index: Index) -> None:
     for query in (OutlineQuery(limit=0), OutlineQuery(limit=2001), OutlineQuery(cursor="x")):
         with pytest.raises(QueryError, match="expected"):
             index.outline(query)
+
+
+ONE_LINE = {
+    "a.hpp": "enum class align { none, left, right };\nstruct point { int x, y; };\n"
+    "namespace ns { struct inner { int q; }; void f(); }\nstruct multi {\n  int a, b;\n};\n",
+    "b.kt": "class User(val name: String, var age: Int)\n",
+    "c.scala": "case class User(name: String, age: Int)\n",
+    "d.js": "const o = { b() { return 1 }, d: { f() {} } };\nfunction f() {} function g() {}\n",
+    "e.py": "class A: x = 1; y = 2\n\n\ndef f():\n    def inner(): return 1\n    return inner\n",
+    "f.rs": "enum E { A, B(u8) }\nstruct S { a: u8, b: u8 }\n",
+    "g.go": "package x\n\ntype T struct { A, B int }\n\nconst ( C = 1; D = 2 )\n",
+}
+NAMED = {
+    "a.hpp": "0 align, 1 none, 1 left, 1 right, 0 point, 1 x, 1 y, 0 ns, 1 inner, 2 q, 1 f, 0 multi, 1 a, 1 b",
+    "b.kt": "0 User, 1 name, 1 age",
+    "c.scala": "0 User, 1 name, 1 age",
+    "d.js": "0 o, 1 b, 1 d, 2 f, 0 f, 0 g",
+    "e.py": "0 A, 1 x, 1 y, 0 f, 1 inner",
+    "f.rs": "0 E, 1 A, 1 B, 0 S, 1 a, 1 b",
+    "g.go": "0 T, 1 A, 1 B, 0 C, 0 D",
+}
+
+
+@pytest.fixture(scope="module")
+def one_line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    root = tmp_path_factory.mktemp("one-line") / "tree"
+    root.mkdir()
+    for path, text in ONE_LINE.items():
+        (root / path).write_text(text)
+    options = IndexOptions(home=root.parent / "home", workers=1, embedding=EmbeddingOptions("none"))
+    with Index.open(root, options) as opened:
+        opened.update()
+        yield opened
+
+
+@pytest.mark.parametrize("path", ONE_LINE)
+def test_members_on_one_line_are_told_by_name_each_inside_of_its_own_symbol(one_line: Index, path: str) -> None:
+    """Once the whole line stood there for each of them, one deeper than the other."""
+    found = one_line.outline(OutlineQuery(path))
+    (file,) = found.files
+    assert ", ".join(f"{it.depth} {last_part(it.symbol)}" for it in file.symbols) == NAMED[path]
+    lines = outline_text(found, mark="#00000000").split("\n")[2:-1]
+    assert len(lines) == len({*lines}) == len(file.symbols)
+    assert all(last_part(it.symbol) in line for it, line in zip(file.symbols, lines, strict=True))
