@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cqm.server.cli.table import COMMANDS, Lazily, write_commands
+from cqm.server.cli.table import COMMANDS, Lazily, unknown_option, write_commands
 
 if TYPE_CHECKING:
     from cqm.chunkers.errors import CqmError
@@ -48,6 +48,8 @@ class Commands(click.Group):
         try:
             code = super().invoke(ctx)
             sys.stdout.flush()
+        except click.NoSuchOption as error:
+            raise click.UsageError(unknown_option(error), error.ctx) from None
         except CqmError as error:
             say(*_error_lines(error))
             return USAGE if _is_of_usage(error) else PARTIAL
@@ -84,6 +86,10 @@ def _error_lines(error: "CqmError") -> Iterator[str]:
 def main() -> None:
     """Run the command line."""
     _leave_working_folder_out()
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Closed by the shell (`>&-`): nobody reads what commands print.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - as long as the process
     # UTF-8 whatever the locale; what UTF-8 can't hold, such as file names which are no text, is escaped.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

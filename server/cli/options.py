@@ -98,14 +98,22 @@ def root_of(path: Path | None) -> Path:
 
 def indexed_root(path: Path | None) -> Path:
     """Resolve the root to index: of a file in a project that is the project, since it has one index."""
-    if path and path.is_file():
+    if path and path.is_file() and (root := root_around(path)):
         from cqm.server.console import say  # start-up time
 
-        root = project_root(path.resolve().parent)
-        if is_project(root):
-            say(f"{path} is a file of the project {root}: this updates its index.")
-            return root
+        say(f"{path} is a file of the project {root}: this updates its index.")
+        return root
     return root_of(path)
+
+
+def root_around(path: Path) -> Path | None:
+    """Return the project that a path is in, which may be the working folder; None if it is in none."""
+    real = path.resolve()
+    here = project_root(Path.cwd().resolve())
+    if real.is_relative_to(here) and not is_too_wide(here):
+        return here
+    root = project_root(real if real.is_dir() else real.parent)
+    return root if is_project(root) else None
 
 
 def place_of(path: Path | None) -> tuple[Path, str]:

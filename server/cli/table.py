@@ -1,6 +1,7 @@
 """All commands of `cqm` with their summaries: the help lists them without importing any."""
 
 from collections.abc import Iterator, MutableMapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import NamedTuple
 
@@ -82,6 +83,35 @@ class Lazily(MutableMapping[str, click.Command]):
 
     def __len__(self) -> int:
         return len({**COMMANDS, **self._given})
+
+
+_OTHER_NAMES = {
+    "lang": "language",
+    "type": "kind",
+    "top": "limit",
+    "max": "limit",
+    "count": "limit",
+    "glob": "include",
+    "file": "include",
+    "ignore": "exclude",
+    "since": "changed-since",
+    "root": "path",
+    "dir": "path",
+    "output": "format",
+    "budget": "token-budget",
+}
+"""Options of other programs, and ours: their letters are too far apart to tell."""
+
+
+def unknown_option(error: click.NoSuchOption) -> str:
+    """Write that a command has no such option, with those that may be meant, the likeliest first."""
+    params = error.ctx.command.params if error.ctx else ()
+    known = [name[2:] for it in params for name in it.opts if name.startswith("--")]
+    asked = error.option_name.lstrip("-").lower()
+    meant = _OTHER_NAMES.get(asked, asked)
+    begins = [name for name in known if name.startswith(meant)]
+    near = " or ".join(f"'--{name}'" for name in begins or get_close_matches(meant, known, 3))
+    return f"No such option '{error.option_name}'.{f' Did you mean {near}?' if near else ''}"
 
 
 def write_commands(formatter: click.HelpFormatter) -> None:

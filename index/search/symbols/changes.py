@@ -44,6 +44,8 @@ _FARTHEST = 200
 """Lines by which uncommitted edits may have moved a line."""
 _ID = re.compile("[0-9a-f]{7,64}")
 _REVISION = re.compile(r"[\w./@+-]{1,200}")
+_BEFORE = re.compile(r"(.+?)((?:[~^]\d{0,5}){1,9})")
+"""A commit before another: `HEAD~2`, `main^`, `v1^2~3`."""
 _LONGEST = 2_000
 
 
@@ -114,9 +116,17 @@ def _span(folder: Path, last: str, what: str) -> tuple[Commit, Commit] | None:
 
 
 def _named(folder: Path, last: str, what: str) -> Commit | None:
-    """Return the commit that an id, branch or tag names; None if it names none."""
-    if what == "HEAD":
+    """Return the commit that an id, branch or tag names, or one before it such as `HEAD~1`; None if it names none.
+
+    Raises:
+        QueryError: there is no such commit before a known one.
+    """
+    if what in {"HEAD", "@"}:
         return commit_of(folder, last, last)
+    if (before := _BEFORE.fullmatch(what)) and (known := _named(folder, last, before[1])):
+        if found := commit_of(folder, last, f"{known.id}{before[2]}"):
+            return found
+        raise QueryError(f"`{what}`: `{before[1]}` has no such commit before it.")
     if _ID.fullmatch(what.lower()) and (found := commit_of(folder, last, what.lower())):
         return found
     commit = commit_named(folder, what) if _REVISION.fullmatch(what) else ""

@@ -13,10 +13,12 @@ from cqm.server.cli.options import (
     folders_of,
     pager_option,
     place_of,
+    root_around,
     root_of,
     set_option,
     settings_of,
 )
+from cqm.server.config.project_root import is_project
 
 _LONGEST = 100
 """Characters shown of a question that was not quoted."""
@@ -119,16 +121,26 @@ def search(
         raise click.UsageError("--wait and --no-update cannot be combined. Give one of them.")
     if within:
         root, globs = _project_of(within)
+        _check_project(root, within, overrides)
         if paths or groups or asked["include"]:
             raise click.UsageError("PATH and --path, --group or --include cannot be combined. Give one of them.")
         paths, asked["include"] = (root,), globs
+    elif paths and not asked["include"] and all(path.is_file() and root_around(path) for path in paths):
+        # A file has no index of its own.
+        root, asked["include"] = _project_of(list(paths))
+        paths = (root,)
     folders = (*paths, *(folders_of(groups, settings_of(None, overrides)) if groups else ()))
-    roots = dict.fromkeys(map(root_of, folders or (None,)))
+    roots = _outermost([*dict.fromkeys(map(root_of, folders or (None,)))])
     if asked["limit"] is None and asked["mode"] and SearchMode(asked["mode"]).is_of_lines:
         asked["limit"] = LINES_A_PAGE
     named = {f"search.{key}": asked.pop(key) for key in ("limit", "mode")}
     overrides |= {key: value for key, value in named.items() if value is not None}
     return ask([(root, asked_settings_of(root, overrides)) for root in roots], Asked(**asked))
+
+
+def _outermost(roots: list[Path]) -> list[Path]:
+    """Leave out folders in others, whose indexes have their files too, unless they are projects of their own."""
+    return [it for it in roots if is_project(it) or not any(other in it.parents for other in roots)]
 
 
 def _query_and_paths(words: tuple[str, ...]) -> tuple[str | None, list[Path]]:
@@ -153,6 +165,18 @@ def _project_of(paths: list[Path]) -> tuple[Path, tuple[str, ...]]:
         raise click.UsageError("Each PATH is in a project of its own. Search them with --path, once for each.")
     relatives = [relative for _, relative in places]
     return roots.pop(), () if "" in relatives else tuple(_as_glob(relative) for relative in relatives)
+
+
+def _check_project(root: Path, paths: list[Path], overrides: dict[str, str]) -> None:
+    """Refuse to index a folder of no project that was named beside a question: /etc may be all of a system."""
+    from cqm.index.disk.locations import index_folder, is_index  # start-up time
+
+    if any(map(root_around, paths)):
+        return
+    if not is_index(index_folder(root, asked_settings_of(root, overrides).index_options(root))):
+        raise click.UsageError(
+            f"{paths[0]} is in no project and not indexed. Name it with --path to have it indexed, or run `cqm index`."
+        )
 
 
 def _as_glob(relative: str) -> str:

@@ -89,6 +89,11 @@ def test_an_id_a_branch_and_two_of_these_name_a_commit(index: Index, tree: Path)
     limited = git(tree, "rev-parse", "limited")
     for what in (limited, limited[:9], "limited"):
         assert index.changes(ChangesQuery(what)).commits[0].id == limited
+    for what in ("HEAD~1", "HEAD^", "@~1", "limited", f"{limited[:9]}~0"):
+        assert index.changes(ChangesQuery(what)).commits[0].id == limited
+    assert index.changes(ChangesQuery("HEAD~2..HEAD^")).commits[0].id == limited
+    with pytest.raises(QueryError, match=r"`HEAD~9`: `HEAD` has no such commit before it"):
+        index.changes(ChangesQuery("HEAD~9"))
     between = index.changes(ChangesQuery("limited.."))
     assert {(it.path, it.text) for it in between.parts} == {("src/app.py", "import os"), ("a.md", "# Title")}
     with pytest.raises(QueryError, match=r"no commit `nosuch`"):

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,7 @@ def test_finding_nothing_is_no_failure_and_says_what_to_do(cqm: "Cqm") -> None:
 def test_a_language_that_the_index_lacks_is_refused_with_those_it_has(cqm: "Cqm") -> None:
     done = cqm.run("search", "zyzzyva", "--language", "cobol")
     assert done.returncode == 2
-    assert "`language cobol`: expected one that the index has.\n  Try python, markdown" in done.stderr
+    assert "`language cobol`: expected one that the index has.\n  There are python, markdown." in done.stderr
 
 
 @pytest.mark.usefixtures("shared")
@@ -350,6 +351,60 @@ def test_a_file_of_a_project_has_no_index_of_its_own(cqm: "Cqm") -> None:
     assert done.returncode == 0
     assert f"is a file of the project {cqm.project}" in done.stderr
     assert [entry["root"] for entry in cqm.json("list")["indexes"]] == [str(cqm.project)]
+
+
+def test_a_file_of_the_working_folder_has_no_index_of_its_own(cqm: "Cqm") -> None:
+    """Once it had one where the folder has neither .git nor a cqm.yml."""
+    (cqm.project / ".git").rmdir()
+    assert "is a file of the project" in cqm.run("index", "src/greeting.py").stderr
+    assert cqm.paths("greet", "--path", "src/greeting.py") == ["src/greeting.py"]
+    assert cqm.paths("greet", "--path", "src/greeting.py", "--path", "src/parser.py")[0] == "src/greeting.py"
+    assert [entry["root"] for entry in cqm.json("list")["indexes"]] == [str(cqm.project)]
+
+
+def test_a_folder_in_another_that_is_searched_too_is_searched_once(cqm: "Cqm") -> None:
+    assert cqm.paths("greet", "--path", ".", "--path", "src", "--include", "*.py") == ["src/greeting.py"]
+
+
+def test_a_folder_of_no_project_is_not_indexed_by_a_question_beside_it(cqm: "Cqm") -> None:
+    """Once `cqm search bind /etc` indexed all of /etc."""
+    outside = cqm.project.parent / "outside"
+    outside.mkdir()
+    (outside / "greeting.py").write_text(cqm.text("src/greeting.py"))
+    refused = cqm.run("search", "greet", str(outside))
+    assert refused.returncode == 2
+    assert f"{outside} is in no project and not indexed. Name it with --path" in refused.stderr
+    assert cqm.paths("greet", "--path", str(outside)) == ["greeting.py"]
+    assert cqm.paths("greet", str(outside)) == ["greeting.py"]
+
+
+@pytest.mark.parametrize(
+    ("option", "near"),
+    [
+        ("--lang", "--language"),
+        ("--type", "--kind"),
+        ("--top", "--limit"),
+        ("--kidn", "--kind"),
+        ("--lim", "--limit"),
+        ("--glob", "--include"),
+    ],
+)
+def test_an_unknown_option_is_told_the_one_that_is_meant(cqm: "Cqm", option: str, near: str) -> None:
+    assert f"Did you mean '{near}'?" in cqm.run("search", "x", option, "1").stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of Unix closes the output")
+def test_a_closed_output_is_no_fault(cqm: "Cqm") -> None:
+    for closed in (">&-", "2>&-", ">&- 2>&-"):
+        done = subprocess.run(
+            ["sh", "-c", f'"$0" search greet {closed}', cqm.program],
+            cwd=cqm.project,
+            env=cqm.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False)
 
 
 def test_the_help_cuts_no_summary(cqm: "Cqm") -> None:
