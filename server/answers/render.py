@@ -16,7 +16,7 @@ from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, Searc
 from cqm.index.ranking.question import read_question
 from cqm.index.text.names.parts import name_key
 from cqm.index.tracing import traced
-from cqm.server.answers.budget import kept_within, most_that_fit
+from cqm.server.answers.budget import clipped, kept_within, most_that_fit
 from cqm.server.answers.passages import Passage, assemble, read_answer
 from cqm.server.answers.status_text import freshness_text, stale_lines
 from cqm.server.answers.worth import named_by
@@ -76,7 +76,9 @@ def render_answer(
     if are_names(query, answer) if compact is None else compact:
         return _compact(query, answer, token_budget, root, mark or new_mark(hit.signature for hit in answer.hits))
     mark = mark or new_mark(text for hit in (*answer.hits, *_beside(answer)) for text in (hit.shown, hit.context))
-    return _kept(query, answer, token_budget, root=root, explain=explain, mark=mark).text
+    text = _kept(query, answer, token_budget, root=root, explain=explain, mark=mark).text
+    # The parts of a score take a hundred tokens, which a small budget has not beside the lines.
+    return clipped(text, token_budget) if explain else text
 
 
 class _Reply(NamedTuple):

@@ -1,23 +1,31 @@
 """Replies of the tools, as text for agents; the answer of a search is in render.py."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_types import CallToolResult, TextContent
 
 from cqm.chunkers.model import Chunk
+from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.index.model.query import FileProblem
 from cqm.index.model.status import IndexStatus
+from cqm.index.workers import Workers
 from cqm.server.answers.budget import most_tokens
 from cqm.server.answers.render import path_name
 from cqm.server.answers.status_text import pace_text, status_lines, summary_lines
 from cqm.server.boundary import explain_mark, new_mark
+from cqm.server.config.settings import Settings
 from cqm.server.console import number, one_line, plain
+from cqm.server.errors import PathRefusedError
+from cqm.server.mcp.scope import Served
 from cqm.server.preview.text import chunk_line, chunk_text, holds_text, options_line, shown, statistics_line
 from cqm.server.workspace.jobs import Job
+from cqm.server.workspace.workspace import OpenIndex
 
 if TYPE_CHECKING:
+    from cqm.server.preview.choice import Choice
     from cqm.server.preview.preview import Preview
 
 _MOST_LISTED = 500
@@ -147,3 +155,41 @@ def _known(chunk: Chunk) -> str:
 def _summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
     yield "Cancelled: files done by then are indexed; call again for the rest." if summary.cancelled else "Indexed."
     yield from summary_lines(root, summary)
+
+
+def preview_file(root: Path, path: Path, choice: "Choice", settings: Settings, workers: Workers) -> "Preview":
+    """Cut a file of a root.
+
+    Raises:
+        PathRefusedError: the path is a folder.
+        CqmError: the file is never indexed, cannot be read or cannot be cut so.
+    """
+    from cqm.server.preview.preview import listed_document, preview, warned
+
+    relative = path.relative_to(root).as_posix()
+    if not path.is_file():
+        raise PathRefusedError(f"path {relative}: expected a file.", remedy="Give the path of a file.")
+    document, warnings = listed_document(root, relative, settings, workers)
+    return warned(preview(document, choice, settings, workers), warnings)
+
+
+def problems_reply(opened: OpenIndex, show: str) -> tuple[str, IndexStatus]:
+    """List the failed or skipped files of an index, and return its status."""
+    status = opened.index.status()
+    problems = opened.index.skipped() if show == "skipped" else status.failed
+    return listing(str(opened.index.root), show, problems), status
+
+
+def root_status(served: Served, root: Path) -> tuple[str, IndexStatus]:
+    """Read the status of a root, compared with the disk unless another process has the index."""
+    status = served.workspace.status(root)
+    if not status.exists and served.workspace.opened(root) is None:
+        return status_reply(status), status
+    try:
+        opened = served.workspace.open(root)
+    except IndexInUseError as error:
+        return status_reply(status, watch=error.message), status
+    # Take the job first: it is reported even if it ends during the look, and never missing beside old counts.
+    job = opened.running_job()
+    status = opened.index.status(look=True)
+    return status_reply(status, job, opened.watch_state(), served.workspace.notice(root)), status

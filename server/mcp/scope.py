@@ -1,19 +1,30 @@
 """State of a server shared by its tools; it turns a client's path into an index."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
+from typing import TypeVar
 
+from cqm.chunkers.errors import CqmError
+from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.workers import Workers
 from cqm.server.answers.budget import most_tokens
+from cqm.server.answers.merged import below_each_other
+from cqm.server.boundary import new_mark
 from cqm.server.client_views import Views
 from cqm.server.config.settings import Settings
+from cqm.server.errors import PathRefusedError
 from cqm.server.mcp.allowed_paths import Guard
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
 _LINES = re.compile(r"(?::[0-9]+(?:-[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$")
+
+
+_HEAD_TOKENS = 16
+"""Of the name of a folder above what its index tells."""
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +140,15 @@ class Place:
         return "".join(f"\\{char}" if char in "*?[]!#\\ " else char for char in self.relative)
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A folder that a tool asks: its name among several, the place in its index, and notes for the reply."""
+
+    name: str
+    place: Place
+    notes: str
+
+
 def split_place(what: str) -> tuple[str, str]:
     """Split a place such as `src/app.py:10-40` into its path and the lines after it, which may be empty."""
     path = _LINES.sub("", what.strip())
@@ -138,3 +158,48 @@ def split_place(what: str) -> tuple[str, str]:
 def _anchored(glob: str) -> str:
     """Anchor a glob: without a slash in front or within, it matches at any depth."""
     return glob.lstrip("/") if "/" in glob.rstrip("/") else f"**/{glob}"
+
+
+def answered(
+    asked: Sequence[Asked],
+    ask: Callable[[Asked, int], _Found],
+    write: Callable[[_Found, Asked, int, str], str],
+    is_there: Callable[[_Found], bool],
+    cursor: str = "",
+    budget: int | None = None,
+) -> str:
+    """Ask an index, or those of several folders, of which those that have something are told, each below its name.
+
+    Parameters:
+        asked: the folders.
+        ask: an index, with the tokens of the reply.
+        write: what it found, with the tokens and the mark of the reply; an empty mark stands for a new one.
+        is_there: whether an index found anything.
+        cursor: of the page before, which is one folder's.
+        budget: tokens of the whole reply; None for the usual number.
+
+    Raises:
+        CqmError: that of the only index, or all refuse.
+        PathRefusedError: a cursor of one of several folders.
+    """
+    if len(asked) == 1:
+        room = asked[0].place.room(budget, asked[0].notes)
+        return asked[0].notes + write(ask(asked[0], room), asked[0], room, "")
+    names = ", ".join(it.name for it in asked)
+    if cursor:
+        raise PathRefusedError("path: expected the folder that the cursor is of.", remedy=f"Give one of: {names}.")
+    found, errors = list[tuple[Asked, _Found]](), dict[str, CqmError]()
+    for it in asked:
+        try:
+            found.append((it, ask(it, it.place.room(budget, it.notes))))
+        except (QueryError, NotIndexedError) as error:
+            errors[it.name] = error
+    if not found:
+        remedies = [f"{name}: {error.remedy}" for name, error in errors.items() if error.remedy]
+        first = next(iter(errors.values()))
+        raise type(first)(f"{first.message} Looked for in {names}.", remedy=" ".join(remedies))
+    found = [it for it in found if is_there(it[1])] or found
+    mark = new_mark(repr(it) for _, it in found)
+    room = min(it.place.room(budget, it.notes) for it, _ in found) // len(found) - _HEAD_TOKENS
+    texts = {it.name: it.notes + write(some, it, room, mark) for it, some in found}
+    return below_each_other(texts, mark)

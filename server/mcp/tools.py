@@ -4,10 +4,10 @@ import functools
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 import anyio
 from anyio.to_thread import run_sync
@@ -20,44 +20,36 @@ from pydantic import Field
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
 from cqm.index.model.changes import Changes, ChangesQuery
-from cqm.index.model.errors import IndexInUseError, NotIndexedError, QueryError
 from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
 from cqm.index.model.query import LINES_A_PAGE, Answer, Query, ReferenceGroup, SearchMode, SymbolUses
-from cqm.index.model.status import IndexStatus
 from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
-from cqm.index.workers import Workers
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.changes import changes_text
 from cqm.server.answers.matched_lines import matched_text
-from cqm.server.answers.merged import below_each_other, each_answer, joined, names_of, of_each_root, within_root
+from cqm.server.answers.merged import each_answer, joined, names_of, of_each_root, within_root
 from cqm.server.answers.outline import outline_text
 from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import stale_lines
 from cqm.server.answers.usages import usage_text
-from cqm.server.boundary import new_mark
 from cqm.server.client_views import are_drawn
-from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
-from cqm.server.errors import PathRefusedError, SettingsError
+from cqm.server.errors import SettingsError
 from cqm.server.mcp.client_roots import NamedRoots
 from cqm.server.mcp.replies import (
     going_on,
     job_reply,
-    listing,
+    preview_file,
     preview_reply,
+    problems_reply,
     progress_message,
-    status_reply,
+    root_status,
     with_facts,
 )
-from cqm.server.mcp.scope import Place, Served, split_place
+from cqm.server.mcp.scope import Asked, Served, answered, split_place
 from cqm.server.times import parse_when
 from cqm.server.workspace.workspace import OpenIndex
-
-if TYPE_CHECKING:
-    from cqm.server.preview.choice import Choice
-    from cqm.server.preview.preview import Preview
 
 _log = logging.getLogger(__name__)
 
@@ -66,21 +58,7 @@ _MOST_OUTLINED = 2_000
 _GLANCE_SECONDS = 2.0
 """Longest wait of a search for the comparison of a complete older index with the files."""
 
-_HEAD_TOKENS = 16
-"""Of the name of a folder above what its index tells."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A folder that a tool asks: its name among several, the place in its index, and notes for the reply."""
-
-    name: str
-    place: Place
-    notes: str
-
-
 _P = ParamSpec("_P")
-_Found = TypeVar("_Found")
 _Reply = TypeVar("_Reply", str, CallToolResult)
 
 ToolContext = Context[Served, Any]
@@ -236,7 +214,7 @@ async def usages(  # noqa: PLR0913, PLR0917 - as above
     def is_there(found: SymbolUses) -> bool:
         return bool(found.definitions or found.namesakes or any(found.totals.values()))
 
-    return await run_sync(_answered, asked, ask, write, is_there, cursor)
+    return await run_sync(answered, asked, ask, write, is_there, cursor)
 
 
 @explained
@@ -256,7 +234,7 @@ async def outline(
     def write(found: Outline, it: Asked, room: int, mark: str) -> str:
         return outline_text(found, room, root=str(it.place.opened.index.root), mark=mark)
 
-    return await run_sync(_answered, asked, ask, write, bool, cursor, token_budget)
+    return await run_sync(answered, asked, ask, write, bool, cursor, token_budget)
 
 
 @explained
@@ -285,7 +263,7 @@ async def read(
     def write(found: Reading, _: Asked, room: int, mark: str) -> str:
         return reading_text(found, room, mark=mark)
 
-    return await run_sync(_answered, asked, ask, write, bool, cursor, token_budget)
+    return await run_sync(answered, asked, ask, write, bool, cursor, token_budget)
 
 
 @explained
@@ -309,7 +287,7 @@ async def changes(
     def is_there(found: Changes) -> bool:
         return found.is_found or not what
 
-    return await run_sync(_answered, asked, ask, write, is_there, cursor, token_budget)
+    return await run_sync(answered, asked, ask, write, is_there, cursor, token_budget)
 
 
 @explained
@@ -344,7 +322,7 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
     else:
         real, root = await run_sync(served.root_of, path, named)
         settings = served.settings.for_root(root)
-        made = await run_sync(_preview_file, root, real, choice, settings, served.workers)
+        made = await run_sync(preview_file, root, real, choice, settings, served.workers)
     return preview_reply(made, with_text=with_text, budget=settings.server.token_budget, first=int(cursor or 0))
 
 
@@ -362,10 +340,10 @@ async def index_status(
     served = ctx.request_context.lifespan_context
     if show != "summary":
         place = await run_sync(served.open, path, named)
-        text, status = await run_sync(_problems, place.opened, show)
+        text, status = await run_sync(problems_reply, place.opened, show)
         return with_facts(text, "status", [status_facts(status)])
     roots = await run_sync(served.roots_of, path, named)
-    told = [await run_sync(_status, served, root) for root in roots]
+    told = [await run_sync(root_status, served, root) for root in roots]
     text = "\n\n".join(text for text, _ in told)
     drawn = served.views.status([status for _, status in told]) if served.views and are_drawn(ctx) else ""
     return with_facts(text, "status", [status_facts(status) for _, status in told], drawn)
@@ -397,43 +375,6 @@ async def _in_step(ctx: ToolContext, path: str | None, named: Sequence[Path], wa
         lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
         asked.append(Asked(name, place, note + "".join(f"Note: {line}\n" for line in lacking)))
     return asked
-
-
-def _answered(
-    asked: Sequence[Asked],
-    ask: Callable[[Asked, int], _Found],
-    write: Callable[[_Found, Asked, int, str], str],
-    is_there: Callable[[_Found], bool],
-    cursor: str = "",
-    budget: int | None = None,
-) -> str:
-    """Ask an index, or those of several folders, of which those that have something are told, each below its name.
-
-    Raises:
-        CqmError: that of the only index, or all refuse.
-        PathRefusedError: a cursor of one of several folders.
-    """
-    if len(asked) == 1:
-        room = asked[0].place.room(budget, asked[0].notes)
-        return asked[0].notes + write(ask(asked[0], room), asked[0], room, "")
-    names = ", ".join(it.name for it in asked)
-    if cursor:
-        raise PathRefusedError("path: expected the folder that the cursor is of.", remedy=f"Give one of: {names}.")
-    found, errors = list[tuple[Asked, _Found]](), dict[str, CqmError]()
-    for it in asked:
-        try:
-            found.append((it, ask(it, it.place.room(budget, it.notes))))
-        except (QueryError, NotIndexedError) as error:
-            errors[it.name] = error
-    if not found:
-        remedies = [f"{name}: {error.remedy}" for name, error in errors.items() if error.remedy]
-        first = next(iter(errors.values()))
-        raise type(first)(f"{first.message} Looked for in {names}.", remedy=" ".join(remedies))
-    found = [it for it in found if is_there(it[1])] or found
-    mark = new_mark(repr(it) for _, it in found)
-    room = min(it.place.room(budget, it.notes) for it, _ in found) // len(found) - _HEAD_TOKENS
-    texts = {it.name: it.notes + write(some, it, room, mark) for it, some in found}
-    return below_each_other(texts, mark)
 
 
 async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
@@ -473,34 +414,3 @@ async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, c
     # The watch begins with a look of its own; the answer is not known to be fresh before its end.
     await run_sync(opened.wait, min(_GLANCE_SECONDS, max(0.0, end - anyio.current_time())), abandon_on_cancel=True)
     return ""
-
-
-def _preview_file(root: Path, path: Path, choice: "Choice", settings: Settings, workers: Workers) -> "Preview":
-    from cqm.server.preview.preview import listed_document, preview, warned
-
-    relative = path.relative_to(root).as_posix()
-    if not path.is_file():
-        raise PathRefusedError(f"path {relative}: expected a file.", remedy="Give the path of a file.")
-    document, warnings = listed_document(root, relative, settings, workers)
-    return warned(preview(document, choice, settings, workers), warnings)
-
-
-def _problems(opened: OpenIndex, show: str) -> tuple[str, IndexStatus]:
-    status = opened.index.status()
-    problems = opened.index.skipped() if show == "skipped" else status.failed
-    return listing(str(opened.index.root), show, problems), status
-
-
-def _status(served: Served, root: Path) -> tuple[str, IndexStatus]:
-    """Read the status of a root, compared with the disk unless another process has the index."""
-    status = served.workspace.status(root)
-    if not status.exists and served.workspace.opened(root) is None:
-        return status_reply(status), status
-    try:
-        opened = served.workspace.open(root)
-    except IndexInUseError as error:
-        return status_reply(status, watch=error.message), status
-    # Take the job first: it is reported even if it ends during the look, and never missing beside old counts.
-    job = opened.running_job()
-    status = opened.index.status(look=True)
-    return status_reply(status, job, opened.watch_state(), served.workspace.notice(root)), status

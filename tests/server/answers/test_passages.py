@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cqm.chunkers.tokens import estimate
 from cqm.index.evaluation.evaluation import Span
 from cqm.index.model.query import Answer, Hit, Parent, Query, SearchMode
+from cqm.server.answers.budget import most_tokens
 from cqm.server.answers.render import render_answer, shown_spans
 
 QUERY = Query("how is the flux measured")
@@ -121,6 +122,16 @@ def test_every_hit_of_a_passage_has_its_score_explained(budget: int) -> None:
     text = render_answer(QUERY, found, budget, explain=True)
     assert "= terms 1.000 + dense 0.900" in text
     assert "= terms 2.000" in text
+
+
+@pytest.mark.parametrize("budget", [200, 220, 260])
+def test_explained_scores_stay_within_a_small_budget(budget: int) -> None:
+    """Once the parts of a score came on top of it."""
+    parts = dict.fromkeys(("terms", "place", "dense", "lines", "file", "matches", "file_dense", "exact"), -1.234)
+    found = answer(replace(SECOND, parts=parts), replace(FIRST, parts=parts))
+    text = render_answer(QUERY, found, budget, explain=True)
+    assert most_tokens(text) <= budget
+    assert "= terms -1.234 + place -1.234" in text
 
 
 WORDS = st.sampled_from(["flux", "measured", "x = 1", "    return", "", "    # " + "long " * 30])
