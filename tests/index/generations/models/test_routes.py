@@ -14,6 +14,7 @@ from cqm.index.engine import Index
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Query, SearchMode
+from cqm.index.store.base import stored_id
 
 pytestmark = pytest.mark.processes
 
@@ -56,10 +57,11 @@ def contents(index: Index) -> dict[str, tuple[str, tuple[float, ...]]]:
     """Space and vector of each chunk."""
     shard = index._lineage.serving.store._opened()
     rows = index._lineage.serving.manifest.chunks(index._lineage.serving.store.ids())
-    records = shard.retrieve(sorted(rows), with_payload=False, with_vector=True)
+    records = shard.retrieve([*map(stored_id, sorted(rows))], with_payload=False, with_vector=True)
+    by_id = {stored_id(name): row for name, row in rows.items()}
     found = {}
     for record in records:
-        row = rows[str(record.id).replace("-", "")]
+        row = by_id[record.id]
         vector = record.vector.get(row.space, []) if isinstance(record.vector, dict) else []
         found[row.id] = (row.space, tuple(np.round(np.asarray(vector, dtype=float), 4)))
     return found
