@@ -26,7 +26,8 @@ class Seen(NamedTuple):
         payloads: of them, by id; one without was replaced meanwhile.
         cosines: of the chunks found, by id, for each space of vectors; without a space that has no results.
         terms: BM25 by chunk id.
-        is_of_kinds: whether only chunks of some kinds count.
+        is_of_kinds: whether a filter keeps some kinds of chunks. Among these a common word is rare, so that only a
+            definition of the name is certain.
     """
 
     best: Sequence[Ranked]
@@ -48,7 +49,6 @@ def judged(question: Question, seen: Seen, chunks: int, missing: str) -> tuple[J
     best, failed = seen.best, ""
     if missing:
         return Judgement(Confidence.LOW), ""
-    # Among chunks of some kinds a common word is rare: only a definition of the name is certain.
     if best and PART in best[0].parts and (not seen.is_of_kinds or _defines(best[0], question.symbol)):
         return Judgement(Confidence.HIGH), ""
     try:

@@ -124,7 +124,7 @@ def find(searching: Searching, query: Query) -> Page:
         judgement = Judgement(Confidence.HIGH)
         if not place:
             cosines = dict(zip(vectors, found.evidence.dense, strict=False))
-            seen = Seen(best, payloads, cosines, found.evidence.terms, bool(query.kinds))
+            seen = Seen(best, payloads, cosines, found.evidence.terms, is_of_kinds=bool(query.kinds))
             judgement, failed = judged(question, seen, generation.manifest.chunk_count(), missing)
             late = " ".join(filter(None, (late, failed)))
         chances = [None if place else round(chance_of(judgement, first + n), 3) for n in range(len(shown))]
