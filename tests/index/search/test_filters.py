@@ -233,9 +233,10 @@ def test_results_of_a_kind_are_named_after_a_definition_of_it(
     assert {hit.kind for hit in hits} <= {kind}
 
 
-def test_a_name_with_no_definition_of_the_kind_is_not_certain(kinds: Index) -> None:
+def test_only_a_definition_of_the_kind_is_an_exact_match(kinds: Index) -> None:
     found = kinds.search(Query("kind:struct Binding"))
     assert (found.hits[0].symbol, found.confidence) == ("Binding", Confidence.HIGH)
     other = kinds.search(Query("kind:type Binding"))
     assert [hit.symbol for hit in other.hits] == ["ErrorType"]
-    assert other.confidence is not Confidence.HIGH
+    assert "exact" in found.hits[0].parts
+    assert "exact" not in other.hits[0].parts

@@ -9,7 +9,7 @@ from cqm.index.engine import Index
 from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.symbols import OutlineQuery
-from cqm.index.ranking.question import last_part
+from cqm.index.text.names.parts import last_part
 from cqm.server.answers.outline import outline_text
 
 pytestmark = pytest.mark.processes
