@@ -2,13 +2,11 @@
 
 __all__ = [
     "answer_cache",
-    "defining",
     "fairness",
     "filters",
     "grep",
-    "named_places",
+    "named",
     "search",
     "symbols",
-    "tree_paths",
     "usages",
 ]

@@ -37,7 +37,9 @@ class Seen(NamedTuple):
     is_of_kinds: bool = False
 
 
-def judged(question: Question, seen: Seen, chunks: int, missing: str) -> tuple[Judgement, str]:
+def judged(
+    question: Question, seen: Seen, chunks: int, missing: str, *, is_file_missing: bool = False
+) -> tuple[Judgement, str]:
     """Judge an answer by its first results; the second value is the reason if all words were weighed alike.
 
     Parameters:
@@ -45,17 +47,24 @@ def judged(question: Question, seen: Seen, chunks: int, missing: str) -> tuple[J
         seen: of the answer.
         chunks: of the index.
         missing: a note that nothing has the name asked for; empty if something has.
+        is_file_missing: whether that is the name of a file: words tell whether the answer is one, never surely.
     """
     best, failed = seen.best, ""
-    if missing:
+    if missing and not is_file_missing:
         return Judgement(Confidence.LOW), ""
-    if best and PART in best[0].parts and (not seen.is_of_kinds or _defines(best[0], question.symbol)):
+    is_named = bool(best) and PART in best[0].parts
+    if is_named and not is_file_missing and (not seen.is_of_kinds or _defines(best[0], question.symbol)):
         return Judgement(Confidence.HIGH), ""
     try:
         rarity = rarity_of(question)
     except EmbeddingError as error:
         rarity, failed = {}, f"The confidence takes all words for equally rare: {error}"
-    return judge(question, signs_of(question, results_of(seen), seen.cosines, seen.terms, chunks, rarity)), failed
+    signs = signs_of(question, results_of(seen), seen.cosines, seen.terms, chunks, rarity)
+    judgement = judge(question, signs)
+    if is_file_missing and (is_named or judgement.confidence is Confidence.HIGH):
+        # The first ones are files of almost the name.
+        judgement = judgement._replace(confidence=Confidence.LOW)
+    return judgement, failed
 
 
 def _defines(entry: Ranked, symbol: str) -> bool:

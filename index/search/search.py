@@ -7,6 +7,8 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from cqm.index.search.named.named_places import NOTHING, Names, Pinned, pinned_by, read_names
+
 from cqm.index.embedding.routes import Routes
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import EmbeddingError, QueryError, RerankError
@@ -25,7 +27,6 @@ from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import check_nothing, with_filters
 from cqm.index.search.judging import Seen, judged
 from cqm.index.search.matched import Naming, definitions_first, namings, without_other_kinds
-from cqm.index.search.named_places import NOTHING, Pinned, pinned_by, with_meant_names
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
 from cqm.index.tracing import note, traced
@@ -103,13 +104,14 @@ def find(searching: Searching, query: Query) -> Page:
     place = find_place(generation, query, question)
     vectors, degraded = _vectors_of(place, query) if place else embedded(searching, replace(query, text=question.said))
     is_pinning = not place and query.mode is not SearchMode.SEMANTIC
-    question, missing = with_meant_names(generation, question) if is_pinning else (question, "")
+    names = read_names(generation, question, searching.root) if is_pinning else Names(question)
+    question, missing = names.question, names.note
     mode = query.mode if vectors else SearchMode.LEXICAL
     first = int(query.cursor or 0)
     end = first + query.limit
     with searching.turns or nullcontext():
         wanted = Wanted(question, mode, vectors, point_filter(generation, query))
-        pinned = pinned_by(generation, question, wanted.keep, searching.root) if is_pinning else NOTHING
+        pinned = pinned_by(generation, question, wanted.keep, searching.root, names.paths) if is_pinning else NOTHING
         for _ in range(_ATTEMPTS):
             commits = generation.manifest.commits
             results, found, late = _looked(searching, _Asked(query, place, wanted, pinned), end)
@@ -125,7 +127,8 @@ def find(searching: Searching, query: Query) -> Page:
         if not place:
             cosines = dict(zip(vectors, found.evidence.dense, strict=False))
             seen = Seen(best, payloads, cosines, found.evidence.terms, is_of_kinds=bool(query.kinds))
-            judgement, failed = judged(question, seen, generation.manifest.chunk_count(), missing)
+            chunks = generation.manifest.chunk_count()
+            judgement, failed = judged(question, seen, chunks, missing, is_file_missing=names.is_file_missing)
             late = " ".join(filter(None, (late, failed)))
         chances = [None if place else round(chance_of(judgement, first + n), 3) for n in range(len(shown))]
         hits = _hits(generation, wanted, shown, payloads, chances, pinned.lines)

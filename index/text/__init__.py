@@ -3,6 +3,7 @@
 __all__ = [
     "calls",
     "declarations",
+    "diagnostics",
     "exact_words",
     "globs",
     "headers",

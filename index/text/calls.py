@@ -14,6 +14,11 @@ _CALLS = re.compile(
     # C: ./app(curl_run+0x1a) [0x4005]; #1 0x00007ffff in curl_run () from /usr/lib/libcurl.so
     r"|\((?P<exported>[A-Za-z_]\w{2,200})\+0x[0-9a-f]+\)"
     r"|^.{0,80}?#\d+ +(?:0x[0-9a-f]+ )?in (?P<native>[\w:~]{3,300})"
+    # coredumpctl: #1  0x00007ffff curl_run (libcurl.so.4 + 0x1a)
+    r"|^.{0,80}?#\d+ +0x[0-9a-f]+ (?!in )(?P<core>[\w:~]{3,300})[^\n(]{0,40} ?\((?!.{0,200}:\d)"
+    # perf: 7f12abcd curl_run+0x1a (/usr/lib/libcurl.so.4); a kernel's: [<ffff>] curl_run+0x1a/0x40; valgrind
+    r"|^.{0,80}?(?<![\w(])(?:0x)?[0-9a-fA-F]{3,16}>?\]?:? (?P<perf>[A-Za-z_][\w:~.]{2,200})"
+    r"(?:\+0x[0-9a-f]+| \((?:in )?/)"
     # macOS: 3   App   0x000000010 Session.request(_:) + 123
     r"|\b0x[0-9a-f]{8,16} (?P<apple>[A-Za-z_][\w.:]{2,200})[^\n+]{0,200} \+ \d+"
     # Rust: 3: tokio::runtime::blocking::spawn::h0123456789abcdef

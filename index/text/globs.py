@@ -1,4 +1,4 @@
-"""Path globs in .gitignore syntax, as in `--include` and `--exclude`."""
+"""Path globs in .gitignore syntax, and with braces, as in `--include` and `--exclude`."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,17 +7,20 @@ from pathspec import GitIgnoreSpec
 
 from cqm.index.model.errors import QueryError
 
-_FOLDER = re.compile(r"/?((?:[^*?\[\]!\\/]+/)+)\*\*")
+_FOLDER = re.compile(r"/?((?:[^*?\[\]{}!\\/]+/)+)\*\*")
+_BRACES = re.compile(r"\{([^{}]{0,400},[^{}]{0,400})\}")
+_MOST_ALTERNATIVES = 256
 
 
 def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
-    """Return the paths matching any of the globs.
+    """Return the paths matching any of the globs: "src/{a,b}.py" matches "src/a.py" and "src/b.py".
 
     Raises:
         QueryError: a glob is malformed, or they are too many or too long together.
     """
     if not globs:
         return set()
+    globs = [each for glob in globs for each in _alternatives(glob)]
     import re2  # start-up time
 
     try:
@@ -29,6 +32,32 @@ def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
         size = sum(map(len, globs))
         message = f"{len(globs):,} globs of {size:,} characters together are too much to match: {error}."
         raise QueryError(message, remedy="Give fewer or shorter ones.") from error
+
+
+def _alternatives(glob: str) -> list[str]:
+    """Return the globs that a glob with braces means; braces without a comma are characters of a name.
+
+    Raises:
+        QueryError: they are too many.
+    """
+    done, left = list[str](), [glob]
+    while left:
+        each = left.pop()
+        # The innermost braces first.
+        found = _BRACES.search(each)
+        if not found:
+            done.append(each)
+            continue
+        left += [f"{each[: found.start()]}{part}{each[found.end() :]}" for part in found[1].split(",")]
+        if len(left) + len(done) > _MOST_ALTERNATIVES:
+            message = f"`{glob[:100]}` means more than {_MOST_ALTERNATIVES} globs."
+            raise QueryError(message, remedy="Give fewer alternatives in braces.")
+    return done
+
+
+def has_wildcard(path: str) -> bool:
+    """Whether a path is a glob: it has a wildcard, or alternatives in braces."""
+    return any(mark in path for mark in "*?[") or bool(_BRACES.search(path))
 
 
 def from_root(glob: str, root: str) -> str:

@@ -1,20 +1,46 @@
-"""Text as people paste it: without colours, marks of quoting, and the escapes of a structured log."""
+"""Text as people paste it: without colours, marks of quoting, and the escapes of a page or a structured log."""
 
+import html
 import re
 
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\n]{0,300}\x07|\\u001b\[[0-9;]*m")
+_ESCAPES = re.compile(
+    r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\033|\\e|\^\[|\u241b)\[[0-9;?]{0,40}[A-Za-z]|\x1b\][^\x07\n]{0,300}\x07"
+)
+_COLOUR = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3}){0,5})?m")
+"""What is left of a colour where its first character got lost."""
 _QUOTED = re.compile(r"^(?:[ \t]?>)+[ \t]?", re.MULTILINE)
-_ESCAPED_LINE = re.compile(r"\\n(?=\\t|\s|at |File |Traceback|#\d|\w[\w./$]*[.(])")
+_LINE_FOLLOWS = r"(?=\\{0,8}t|\s|at |File |Traceback|#\d|\w[\w./$]{0,200}[.(])"
+_ESCAPED_LINE = re.compile(rf"\\n{_LINE_FOLLOWS}")
+_ESCAPED_TWICE = re.compile(rf"\\\\n{_LINE_FOLLOWS}")
+_ESCAPED = re.compile(r'\\(["\\/])')
+_MOST_TIMES = 3
+_ENTITY = re.compile(r"&(?:quot|lt|gt|amp|apos|#39|#x27|#34|#x22|#47|#x2[fF]);")
 
 
 def plain_text(text: str) -> str:
     """Return a pasted text without colours, carriage returns and marks of quoting, its escaped lines as lines."""
-    if "\x1b" in text or "\\u001b" in text:
-        text = _ESCAPES.sub("", text)
+    text = without_colours(text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\n>" in text or text.startswith(">"):
         text = _QUOTED.sub("", text)
-    if "\\n" in text and len(_ESCAPED_LINE.findall(text)) > 1:
+    if "&" in text and _ENTITY.search(text):
+        text = html.unescape(text)
+    if "\\n" not in text:
+        return text
+    # A log within a log.
+    for _ in range(_MOST_TIMES):
+        if len(_ESCAPED_TWICE.findall(text)) < 2:  # noqa: PLR2004 - one may be of a path: C:\\new
+            break
+        text = _ESCAPED.sub(r"\1", text)
+    if len(_ESCAPED_LINE.findall(text)) > 1:
         text = _ESCAPED_LINE.sub("\n", text).replace("\\t", "\t").replace('\\"', '"').replace("\\/", "/")
     return text
+
+
+def without_colours(text: str) -> str:
+    """Return a text without the colours of a terminal, also where they are written out or cut."""
+    if "[" not in text and "\x1b" not in text:
+        return text
+    text = _ESCAPES.sub("", text)
+    return _COLOUR.sub("", text) if len(_COLOUR.findall(text)) > 1 else text

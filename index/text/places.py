@@ -9,6 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from cqm.index.text.addresses import place_of_address, plain_path
+from cqm.index.text.diagnostics import told_places
 from cqm.index.text.pasted import plain_text
 from cqm.index.text.traces import AS_WRITTEN, CALLERS_LAST, INNERMOST_LAST, Frame, NamedPlace, in_order
 
@@ -28,6 +29,8 @@ _PATH = rf"{_START}(?P<path>{_DRIVE}(?:[\w.@~+$%\[\]{{}}=,/\\-]|`(?=\d)){{0,400}
 _LINE = r"(?P<first>\d{1,7})"
 _LAST = r"(?P<last>\d{1,7})"
 _ANY_PATH = rf"[^\"\n]{{1,{_LONGEST_PATH}}}"
+
+_TO = r"(?:-|\u2013|to|through)"
 
 
 class _Form(NamedTuple):
@@ -70,27 +73,68 @@ _FORMS = (
     ),
     # GitHub's annotations.
     _Form(re.compile(rf"\bfile=(?P<path>[^\n,:]{{1,{_LONGEST_PATH}}}),(?:start_?)?line={_LINE}", re.IGNORECASE)),
-    _Form(re.compile(rf"\blines? {_LINE}(?: ?(?:-|\u2013|to) ?{_LAST})? (?:of|in) [`'\"]?{_PATH}", re.IGNORECASE)),
-    _Form(re.compile(rf"(?:^|\s)\+{_LINE} {_PATH}")),
+    _Form(re.compile(rf"\bline={_LINE},[^\n]{{0,200}}?\bfile=(?P<path>[^\n,:]{{1,{_LONGEST_PATH}}})")),
+    _Form(
+        re.compile(
+            rf"\b(?:(?:lines?|rows?) (?:no\.? |number )?|ln\.? ?|L)#?{_LINE}(?: ?{_TO} ?L?{_LAST})?"
+            r"(?:,? col(?:umn)?\.? ?\d{1,7})?"
+            rf",? (?:of|in|from|at) (?:the )?(?:file |script )?[`'\"]?{_PATH}",
+            re.IGNORECASE,
+        )
+    ),
+    _Form(re.compile(rf"\b{_LINE}(?:st|nd|rd|th) line (?:of|in) (?:the )?(?:file )?[`'\"]?{_PATH}", re.IGNORECASE)),
+    # emacs +10:4 src/app.py
+    _Form(re.compile(rf"(?:^|\s)\+{_LINE}(?:[:,]\d{{1,7}})? [`'\"]?{_PATH}")),
+    # Prettier and Babel: src/app.ts: Unexpected token (10:4)
+    _Form(re.compile(rf"{_PATH}: [^\n]{{1,300}}? ?\({_LINE}:\d{{1,7}}\)[ \t]*$", re.MULTILINE)),
+    # pprof's listing.
+    _Form(
+        re.compile(
+            r"^ROUTINE =+ (?:\S{0,300}[./)])?(?P<test>(?!func\d)[A-Za-z_]\w{0,200})(?:\.func\d[\d.]{0,20})? in "
+            rf"(?P<path>[^\n]{{1,{_LONGEST_PATH}}}?)[ \t]*$",
+            re.MULTILINE,
+        )
+    ),
 )
 _PORT = re.compile(r"^\d{2,5}/")
-_ADDRESS = re.compile(r"\bhttps?://[^\s<>\"'`)\]]{1,600}")
+_ADDRESS = re.compile(r"\b(?:https?://|[a-z][a-z0-9+.-]{1,30}://(?=[^\s?]{0,300}\?))[^\s<>\"'`)\]]{1,600}")
 _ANY_FILE = re.compile(_PATH)
 _WITHOUT_ENDING = re.compile(
     rf"(?<!:){_START}(?P<path>(?:[\w.@-]{{1,100}}/){{1,20}}[\w@-]{{1,100}}|[A-Z]\w{{3,30}}file):{_LINE}\b"
 )
+_BEFORE_MESSAGE = re.compile(
+    r"[\s>*-]{0,40}(?:\[?(?:vet|e|w|i|error|err|warn|warning|note|info|fatal)\]?:? |(?:ERROR|WARNING) in )?"
+    r"(?:-->)? ?['\"`]?",
+    re.IGNORECASE,
+)
 _NAME_BELOW = re.compile(r"[ \t]+[\w.]{1,100}: ")
 _QUOTE = r"[`'\"]?"
+_ABOUT = r"(?:(?:on|at|in|near|around|about|approximately|roughly|from|after|before|starting|the|@) ){0,3}"
+_BEFORE_WORD = rf"(?:'s|{_QUOTE}\*{{0,2}})(?:[,:;]?[ \t](?:[-\u2013\u2014] )?|:)\(?{_ABOUT}"
 _AFTER = tuple(
     re.compile(form)
     for form in (
         # src/app.py:10-20, src/app.py:12:5, src/app.py:L10-L20, src/app.tsx?ab12:7:3
         rf"{_QUOTE}(?:\?[\w=&.%-]{{0,400}})?:[Ll]?{_LINE}(?!\w)(?:(?::\d+)?(?:-|\.\.)[Ll]?{_LAST}|:\d+)?",
         # Maven: :[12,5]; Kotlin: (12, 5); Haskell: :(12,5)-(14,8); TypeScript and PHP: (12,5), (12)
-        rf":? ?[\[(]{_LINE}(?:[,:] ?\d+){{0,3}}(?:-(?:\(?{_LAST}(?:,\d+\))?))?[\])]",
-        rf"#(?:L|l|lines?-)?{_LINE}(?:C\d+)?(?:-L?{_LAST})?\b",
-        rf"{_QUOTE},?:? \(?(?:on |at )?[Ll]ines?:? {_LINE}(?: ?(?:-|\u2013|to) ?{_LAST})?",
+        rf":? ?[\[(](?:[Ll]ines? )?{_LINE}(?:[,:] ?\d+){{0,3}}(?:-(?:\(?{_LAST}(?:,\d+\))?))?[\])]",
+        rf"#(?:L|l|n|lines?[-=])?{_LINE}(?:C\d+)?(?:-L?{_LAST})?\b",
+        rf"{_BEFORE_WORD}(?:[Ll]ines?|[Rr]ow|[Ll]n)(?: no\.?| number)?[:=.]? ?[#~]?{_LINE}\b(?: ?{_TO} ?{_LAST}\b)?",
+        rf"{_QUOTE}[,:]? \(?{_ABOUT}(?:L|l\.? ?|[Ll]n\.? ?){_LINE}(?:-L?{_LAST})?\b",
+        # src/app.py, 10:4; a table of commas.
+        rf"{_QUOTE}, {_LINE}(?=:\d)",
+        rf"\"?[,;]\"?{_LINE}\b(?=\"?[,;]\"?\d|\"?[ \t]*(?:\n|$))",
+        # Phabricator.
+        rf"\${_LINE}\b",
         rf" \+{_LINE}\b",
+        # src/app.py@10, which is no version: app.js@4.17
+        rf"{_QUOTE} ?@ ?(?:L|[Ll]ines? )?{_LINE}(?:-L?{_LAST})?(?!\w|\.\w)",
+        # dash: src/run.sh: 10: Syntax error
+        rf"{_QUOTE}: {_LINE}(?=[:)]|[ \t]*(?:\n|$))",
+        # The list of a shell tool: path, line, column.
+        rf"\t{_LINE}(?:\t\d{{1,7}})?(?=\s|$)",
+        # src/app.py;l=10, src/app.py?line=10&column=4
+        rf"[?&;](?:\w{{1,20}}=[\w.%-]{{0,100}}[;&]){{0,5}}(?:l|ln|line|lineno|linenumber|lineNumber)={_LINE}(?:-{_LAST})?\b",
         # Dart, webpack: src/app.ts 12:5-20
         rf" {_LINE}:\d{{1,5}}(?:-\d{{1,7}}(?::\d+)?)?\b",
         # Vim's list of errors.
@@ -99,17 +143,21 @@ _AFTER = tuple(
         r"(?P<test>(?:::\w{1,100}){1,4})",
     )
 )  # fmt: skip
-_FOLLOWS = frozenset("`'\"?:[( #,+|")
+_FOLLOWS = frozenset("`'\"?:[( #,+|@;&\t*$")
 _ANY_DIGIT = re.compile(r"\d")
 _ANY_LINE = re.compile(
-    r"[:(#\[+|,=L] ?(?:L|l|lines?[ -])?\d|lines?:? \d|\w \d{1,7}:\d|\w\.\w+::\w|^ *(?:Line +\S|FILE: )|://\S",
-    re.MULTILINE,
+    r"[:(#\[+|,;=L@$\t] ?\"?(?:L|l|n|lines?[ -])?\d"
+    r"|(?:line|row)s?(?: no\.?)?[:=.]? ?[#~]?\d|\bl\. ?\d|\d(?:st|nd|rd|th) line"
+    r"|\bln\.? ?\d|\w \d{1,7}:\d|\w\.\w+::\w"
+    r"|^ *(?:Line +\S|FILE: |ROUTINE =)|://\S|line number \d",
+    re.MULTILINE | re.IGNORECASE,
 )
 _IS_PATH = re.compile(rf"[^\s\0]{{1,{_LONGEST_PATH}}}")
 # Tools which name a file once, above its lines: eslint, PHPStan, PHP_CodeSniffer, diff, IPython's old form.
 _FILE_ABOVE = re.compile(
     rf"(?:FILE: |  ?Line +|\+\+\+ (?:b/)?)?(?P<path>{_DRIVE}[^\s:|]{{1,{_LONGEST_PATH}}}\.\w{{1,10}})"
-    r"(?P<python> in [\w<].*)?\s*"
+    # A diff has the time of the file behind a tab.
+    r"(?P<python> in [\w<].*)?(?:\t\d[^\n]{0,80})?\s*"
 )
 _LINE_BELOW = re.compile(
     r"\s+(\d{1,7}):\d+\s+(?:error|warning|✖|⚠)|\s*(\d{1,7})\s+(?:\|\s+(?:ERROR|WARNING)|[A-Z\W].*)"
@@ -127,13 +175,16 @@ def places_in(text: str) -> list[NamedPlace]:
     # Most questions have no number.
     if not _ANY_DIGIT.search(text) and "::" not in text:
         return []
-    if len(text) > _MOST_CHARACTERS:
-        half = _MOST_CHARACTERS // 2
-        text = f"{text[:half]}\n{text[-half:]}"
-    text = plain_text(text)
-    if not _ANY_LINE.search(text):
-        return []
-    frames = sorted(_frames(text), key=lambda frame: frame.start)
+    half = _MOST_CHARACTERS // 2
+    parts = [text] if len(text) <= _MOST_CHARACTERS else [text[:half], text[-half:]]
+    written = "\n".join(parts)
+    text = plain_text(written)
+    # Of a structured message its own members count, unless it has a whole trace in it.
+    shift = 0 if text == written else len(text)
+    frames = [Frame(it.start + shift, AS_WRITTEN, it.place) for part in parts for it in told_places(part)]
+    if _ANY_LINE.search(text):
+        frames += _frames(text)
+    frames.sort(key=lambda frame: frame.start)
     return in_order(text, [frame for frame in frames if frame.place.path])[:_MOST_PLACES]
 
 
@@ -141,7 +192,9 @@ def _frames(text: str) -> Iterator[Frame]:
     # Forms overlap: what an earlier one has read is read.
     taken = bytearray(len(text))
     for match in islice(_ADDRESS.finditer(text), _MOST_PLACES):
-        if place := place_of_address(match[0]):
+        place = place_of_address(match[0])
+        # An address with a scheme of its own may be a path with its line behind.
+        if place and (place.first or match[0].startswith("http")):
             taken[match.start() : match.end()] = b"\1" * len(match[0])
             yield Frame(match.start(), AS_WRITTEN, place)
     for form in _FORMS:
@@ -178,7 +231,7 @@ def _below_paths(text: str, taken: bytearray) -> Iterator[Frame]:
         head, row = _FILE_ABOVE.fullmatch(line), _LINE_BELOW.match(line)
         if row and path and taken.find(1, start, start + len(line)) < 0:
             first = int(next(filter(None, row.groups())))
-            yield Frame(start, order, NamedPlace(plain_path(path), first, first, line[:_LONGEST_NEAR]))
+            yield Frame(start, order, NamedPlace(plain_path(path), first, first, line[:_LONGEST_NEAR], leads=True))
         elif head:
             path, order = head["path"], INNERMOST_LAST if head["python"] else AS_WRITTEN
         elif not line.strip():
@@ -194,7 +247,9 @@ def _frame(text: str, start: int, end: int, groups: dict[str, str | None], order
         path = "/".join([*package, path])
     first = int(groups.get("first") or 0)
     near = groups.get("test") or _near(text, start, end)
-    return Frame(start, order, NamedPlace(path, first, max(first, int(groups.get("last") or first)), near))
+    before = text[max(text.rfind("\n", 0, start) + 1, start - _LONGEST_NEAR) : start]
+    leads = bool(_BEFORE_MESSAGE.fullmatch(before))
+    return Frame(start, order, NamedPlace(path, first, max(first, int(groups.get("last") or first)), near, leads=leads))
 
 
 def _near(text: str, start: int, end: int) -> str:

@@ -34,6 +34,7 @@ class NamedPlace(NamedTuple):
         first, last: lines from 1; equal for one line, 0 where only the file is named.
         near: words beside it, which name its function in a trace.
         stack: 0 for the trace that counts most, 1 for the next.
+        leads: whether it begins its line, as in messages of compilers and linters.
     """
 
     path: str
@@ -41,6 +42,7 @@ class NamedPlace(NamedTuple):
     last: int
     near: str = ""
     stack: int = 0
+    leads: bool = False
 
 
 class Frame(NamedTuple):

@@ -1,7 +1,6 @@
 """Find the definitions that a name may mean, and those to prefer."""
 
-from collections.abc import Collection, Iterator, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cqm.chunkers.metadata import CODE, source_type_of
@@ -18,11 +17,7 @@ from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import label_term
 
 _MOST_CHUNKS = 500
-_MOST_COMPARED = 20_000
-"""Names to look for a similar one in; each takes a microsecond."""
-_LONGEST_COMPARED = 100
 _MOST_NEAR = 3
-_LEAST_LIKE = 0.7
 _COLUMNS = ("id", "path", "language", "start_line")
 _WITH_BARE = frozenset({"c", "cpp", "objc"})
 """Languages whose symbols are declared in one file and defined in another."""
@@ -119,11 +114,3 @@ def near_names(generation: Generation, name: Name) -> list[str]:
         ManifestError: the index cannot be read.
     """
     return names_almost(generation.candidates.names(), name.qualified)[:_MOST_NEAR]
-
-
-def nearest(word: str, words: Collection[str]) -> list[str]:
-    """Return the few words that are spelled almost alike, best first; none for a long word, which takes too long."""
-    if len(word) > _LONGEST_COMPARED:
-        return []
-    alike = sorted(it for it in words if abs(len(it) - len(word)) <= len(word) // 3)
-    return get_close_matches(word, alike[:_MOST_COMPARED], _MOST_NEAR, _LEAST_LIKE)

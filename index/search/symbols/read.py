@@ -10,10 +10,12 @@ from cqm.index.files.listed import is_folder, listed_file
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import NotIndexedError, QueryError, ScanError
 from cqm.index.model.symbols import Reading, ReadQuery
-from cqm.index.ranking.question import Lines, read_question
-from cqm.index.search.defining import meant_name
+from cqm.index.ranking.question import Lines, Question, read_question
+from cqm.index.search.named.defining import chunks_defining, meant_name
+from cqm.index.search.named.named_paths import has_usual_ending, is_symbol, plain_name
+from cqm.index.search.named.tree_paths import PARTLY, TreePaths
 from cqm.index.search.symbols.fresh import FreshFile, FreshFiles
-from cqm.index.search.symbols.lookup import definitions_named, near_names, nearest, preferred
+from cqm.index.search.symbols.lookup import definitions_named, near_names, preferred
 from cqm.index.search.symbols.page import (
     Asked,
     below_comment,
@@ -24,15 +26,16 @@ from cqm.index.search.symbols.page import (
     range_of,
     ranges_of,
 )
-from cqm.index.search.tree_paths import PARTLY, TreePaths
 from cqm.index.search.usages.resolve import read_name
 from cqm.index.text.names.parameters import parameters_in
+from cqm.index.text.names.parts import last_part
 from cqm.index.text.places import path_in, places_in
 from cqm.index.workers import Workers
 
 _MOST_DEFINITIONS = 50
 """Definitions told of an ambiguous name; more are of a name such as "get"."""
 _MOST_FILES = 20
+_MOST_PLACES = 8
 _MOST_TOKENS = 200_000
 _LONGEST_NAME = 1000
 """Characters of a path or symbol: a longer text is neither."""
@@ -76,19 +79,29 @@ class Reader(NamedTuple):
 
     def _place(self, what: str, base: str) -> tuple[str, Lines | None]:
         """Return the path that a question names, empty if it names a symbol, and the lines if it names any."""
-        if path := self._exact(what, base):
+        if path := self._exact(what, base) or self._exact(plain_name(what), base):
             return path, None
-        lines = read_question(what).lines
-        if lines is None and (places := places_in(what)):
-            lines = Lines(*places[0][:3])
-        named = lines.path if lines else path_in(what)
-        if not named:
+        question = read_question(what)
+        named = [question.lines] if question.lines else []
+        for lines in (*named, *(Lines(*place[:3]) for place in places_in(what)[:_MOST_PLACES])):
+            if path := self._exact(lines.path, base) or self._by_end(lines.path):
+                return path, lines if lines.first or question.lines else None
+        asked = named[0].path if named else path_in(what)
+        if not asked:
             return "", None
-        if path := self._exact(named, base) or self._by_end(named):
-            return path, lines
-        if lines is None and meant_name(self.generation, read_question(what)):
+        if path := self._exact(asked, base) or self._by_end(asked):
+            return path, None
+        if not named and self._is_symbol(question, asked):
             return "", None
-        raise self._missing(named)
+        raise self._missing(asked)
+
+    def _is_symbol(self, question: Question, asked: str) -> bool:
+        """Whether what looks like a path of no file is the name of a symbol."""
+        if has_usual_ending(asked):
+            return is_symbol(self.generation, question, str(self.files.root))
+        meant = meant_name(self.generation, question)
+        chunks = chunks_defining(self.generation, meant) if meant else ()
+        return any(last_part(name) == last_part(meant) for it in chunks for name in it.defines)
 
     def _exact(self, named: str, base: str) -> str:
         """Return the relative path of a file, looked for in the base first; empty if there is none."""
@@ -123,9 +136,7 @@ class Reader(NamedTuple):
             return NotIndexedError(f"{named} is outside of {self.files.root}.")
         else:
             return NotIndexedError(f"{named} is not indexed yet.", retryable=True)
-        known = TreePaths(self.generation.manifest.file_paths()).by_name
-        near = nearest(named.rpartition("/")[2].lower(), known)
-        paths = [path for name in near for path in known[name][:2]]
+        paths = TreePaths(self.generation.manifest.file_paths()).near(named)
         hint = f"Did you mean {', '.join(paths)}?" if paths else ""
         return NotIndexedError(reason.message, remedy=reason.remedy or hint)
 

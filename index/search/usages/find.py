@@ -17,7 +17,7 @@ from cqm.index.model.errors import QueryError
 from cqm.index.model.query import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import read_question
-from cqm.index.search.defining import meant_name
+from cqm.index.search.named.defining import meant_name
 from cqm.index.search.usages.callers import callers_of
 from cqm.index.search.usages.kinds import Line, is_test, lines_of
 from cqm.index.search.usages.lines import Part, Symbol, files_with, parts_of

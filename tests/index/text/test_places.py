@@ -1,5 +1,7 @@
 """Places in files that pasted texts name, innermost call first."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,6 +85,21 @@ TEXTS = {
         [("/a/B.cs", 1), ("/a/C.cs", 2)],
     ),
     "a generic file": ("at src/IFormatter`1.cs:21", [("src/IFormatter`1.cs", 21)]),
+    "lua cuts a folder's name": ("...ject/pick.lua:12: attempt to index nil", [("...ject/pick.lua", 12)]),
+    "dash": ("./run.sh: 12: Syntax error", [("run.sh", 12)]),
+    "SpotBugs": ("M D DLS: Dead store to x  At Gson.java:[line 12]", [("Gson.java", 12)]),
+    "black": ("--- a.py\t2024-01-01\n+++ a.py\t2024-01-01 10:00:01.0 +0000\n@@ -12,7 +12,8 @@", [("a.py", 12)]),
+    "prettier": ("[error] src/a.ts: SyntaxError: Unexpected token (12:4)\n[error] x", [("src/a.ts", 12)]),
+    "an escaped page": ("File &quot;/app/a.py&quot;, line 12, in run", [("/app/a.py", 12)]),
+    "colours without their first character": ("[36msrc/a.ts[0m:[33m12[0m:[33m5[0m - error", [("src/a.ts", 12)]),
+    "colours written out": ("\\033[1msrc/a.ts\\033[0m:\\033[33m12\\033[0m: error", [("src/a.ts", 12)]),
+    "a log in a log": (
+        json.dumps(
+            {"log": json.dumps({"exc": 'Traceback:\n  File "/a/b.py", line 12, in f\n    x()\nValueError: bad'})}
+        ),
+        [("/a/b.py", 12)],
+    ),
+    "pprof": ("ROUTINE ======== main.(*Engine).Bind in /app/gin.go\n  10ms  20ms (flat, cum)", [("/app/gin.go", 0)]),
     "elixir": ("(app 1.7.0) lib/router.ex:12: App.Router.call/2", [("lib/router.ex", 12)]),
 }
 
@@ -101,13 +118,39 @@ def test_a_trace_names_its_places_innermost_first(tool: str) -> None:
         ("src/app.py#L10-L20", ("src/app.py", 10, 20)),
         ("see https://github.com/o/r/blob/v1.9/a/b.go#L10-L20 there", ("a/b.go", 10, 20)),
         ("https://gitlab.com/o/r/-/blob/main/a.go?ref=x#L7", ("a.go", 7, 7)),
+        ("look at @src/app.py#L10-L20", ("@src/app.py", 10, 20)),
+        ("@context.go:752", ("@context.go", 752, 752)),
+        ("context.go: 752", ("context.go", 752, 752)),
+        ("context.go around line 752", ("context.go", 752, 752)),
+        ("context.go, L752-760", ("context.go", 752, 760)),
+        ("L752 in context.go", ("context.go", 752, 752)),
+        ("line 752, column 3 of the file context.go", ("context.go", 752, 752)),
+        ("context.go@752", ("context.go", 752, 752)),
+        ("context.go\t752\t5", ("context.go", 752, 752)),
+        ("emacs +752:4 context.go", ("context.go", 752, 752)),
+        ("context.go#n752", ("context.go", 752, 752)),
+        ("src/context.go;drc=ab1;l=752", ("src/context.go", 752, 752)),
+        ("https://cs.opensource.google/go/go/+/master:src/a.go;l=7;drc=ab1", ("src/a.go", 7, 7)),
+        ("https://go.googlesource.com/go/+/refs/heads/master/src/a.go#7", ("src/a.go", 7, 7)),
+        ("https://git.kernel.org/x.git/tree/src/a.c?h=main#n7", ("src/a.c", 7, 7)),
+        ("https://repo.or.cz/x.git?p=x.git;a=blob;f=src/a.c;hb=HEAD#l7", ("src/a.c", 7, 7)),
+        ("idea://open?file=/work/src/a.go&line=7", ("/work/src/a.go", 7, 7)),
+        ("phpstorm://open?file=/work/src/a.php&line=7", ("/work/src/a.php", 7, 7)),
+        ("txmt://open/?url=file:///work/src/a.rb&line=7&column=2", ("src/a.rb", 7, 7)),
+        ("jetbrains://goland/navigate/reference?project=x&path=src/a.go:7:3", ("src/a.go", 7, 7)),
     ],
 )
 def test_a_place_may_have_several_lines(text: str, wanted: tuple[str, int, int]) -> None:
     assert [it[:3] for it in places_in(text)] == [wanted]
 
 
-@pytest.mark.parametrize("text", ["", "what is 3.5 or 12:30", "the ratio 4:3", "v1.2.3", "a.b.c"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "what is 3.5 or 12:30", "the ratio 4:3", "v1.2.3", "a.b.c", "foo: 12", "lodash.js@4.17.21"),
+        *("config.yaml: 3 keys", "see RFC 7231 section 4", "line 12 of the poem", "webpack://x?y"),
+    ],
+)
 def test_a_question_without_places_has_none(text: str) -> None:
     assert places_in(text) == []
 
@@ -148,6 +191,18 @@ def test_a_question_may_be_a_path(text: str, path: str) -> None:
         "a.b:1 ",
         "[",
         "a.b(1",
+        *(
+            "a.b: x (1:2)",
+            "ROUTINE = a.",
+            "x://a?",
+            "&quot;",
+            "[0m",
+            "^[[",
+            "a.b?a=1&",
+            "line 1 at ",
+            "...a/",
+            "a.b\t1\t",
+        ),
     ],
 )
 def test_a_text_made_to_take_long_takes_no_longer(part: str) -> None:

@@ -8,18 +8,17 @@ from typing import NamedTuple
 
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
-from cqm.index.model.errors import QueryError
 from cqm.index.ranking.almost import names_almost
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, definitions_term
-from cqm.index.search.defining import chunks_defining, meant_name
-from cqm.index.search.tree_paths import Match, TreePaths, of_project
+from cqm.index.search.named.defining import chunks_defining, meant_name
+from cqm.index.search.named.named_paths import NamedPaths, read_paths
+from cqm.index.search.named.tree_paths import Match, TreePaths, of_project
 from cqm.index.store.base import TERMS, Nearest, PointFilter
-from cqm.index.text.globs import paths_matching
 from cqm.index.text.names.parts import is_operator, last_part, name_key
-from cqm.index.text.places import NamedPlace, path_in
+from cqm.index.text.places import NamedPlace
 from cqm.index.text.terms import label_term
 
 _MOST_CHUNKS = 50
@@ -27,8 +26,8 @@ _MOST_CHUNKS = 50
 _MOST_NAMESAKES = 500
 _FEW_NAMESAKES = 4
 """More functions of one name tell nothing."""
-_GLOB = re.compile(r"[\w./\\@+{}!-]*[*?\[][^\s\0]*")
-_WITH_BLANKS = re.compile(r"[`'\"]?[^\n]{1,400}\.\w{1,10}[`'\"]?")
+_WHOLE = 2
+"""Grade of a file that is not the exact path; see `Match`."""
 _WORD = re.compile(r"\w+")
 
 
@@ -56,7 +55,9 @@ class _Found(NamedTuple):
     grade: int
 
 
-def pinned_by(generation: Generation, question: Question, keep: PointFilter | None, root: str = "") -> Pinned:
+def pinned_by(
+    generation: Generation, question: Question, keep: PointFilter | None, root: str = "", paths: Sequence[str] = ()
+) -> Pinned:
     """Find the chunks at the places a question names, innermost call first, or those of the files it consists of.
 
     A path is resolved by its end: "/app/src/run.py" in a trace and "run.py" are "src/run.py" in the index.
@@ -66,36 +67,64 @@ def pinned_by(generation: Generation, question: Question, keep: PointFilter | No
         question: with its places.
         keep: chunks that count; None for all.
         root: of the index.
+        paths: of the files the question consists of.
 
     Raises:
         ManifestError: the index cannot be read.
     """
     if is_operator(question.symbol):
         return _of_operator(generation, question.symbol, keep)
-    text = question.text.strip()
-    is_line = "\n" not in text
-    is_path = is_line and bool(path_in(text) or _GLOB.fullmatch(text) or _WITH_BLANKS.fullmatch(text))
-    if not (question.places or question.lines or question.calls or is_path) or (keep and (keep.sources or keep.issues)):
+    if not (question.places or question.lines or question.calls or paths) or (keep and (keep.sources or keep.issues)):
         return NOTHING
-    paths = generation.manifest.file_paths()
-    is_path = is_path and (not question.places or text in paths)
-    if is_path and (pinned := _of_paths(generation, paths, text, root, keep)).ids:
+    if paths and (pinned := _of_paths(generation, paths, keep)).ids:
         return pinned
     named = [NamedPlace(*question.lines)] if question.lines else []
     places = [*named, *(place for place in question.places if place[:3] not in [it[:3] for it in named])]
-    at_places = _at_places(generation, TreePaths(paths, root), places, keep) if places else NOTHING
+    tree = TreePaths(generation.manifest.file_paths(), root) if places else None
+    at_places = _at_places(generation, tree, places, keep) if tree else NOTHING
     if at_places.ids:
         return at_places
     return _of_calls(generation, question, keep)
 
 
-def with_meant_names(generation: Generation, question: Question) -> tuple[Question, str]:
-    """Return a question with the name that something has, or those that a part or misspelling may mean and a note.
+class Names(NamedTuple):
+    """The names that a question consists of.
 
-    As it is, if it is no name, or nothing has any of the names that it may be, or says it.
+    Attributes:
+        question: as to be answered.
+        paths: of the files it names.
+        note: told if nothing has the name.
+        is_file_missing: whether that is the name of a file.
+    """
+
+    question: Question
+    paths: tuple[str, ...] = ()
+    note: str = ""
+    is_file_missing: bool = False
+
+
+def read_names(generation: Generation, question: Question, root: str = "") -> Names:
+    """Read a question that is a path or a name, with the names that a part or a misspelling of a name may mean.
+
+    Parameters:
+        generation: to search.
+        question: any.
+        root: of the index.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
+    """
+    named = NamedPaths(question) if is_operator(question.symbol) else read_paths(generation, question, root)
+    if named.paths or named.note or named.question is not question:
+        return Names(*named[:3], is_file_missing=named.is_missing)
+    meant, note = _with_meant_names(generation, question)
+    return Names(meant, note=note)
+
+
+def _with_meant_names(generation: Generation, question: Question) -> tuple[Question, str]:
+    """Return a question with the name that something has, or those that a part or misspelling may mean and a note.
+
+    As it is, if it is no name, or nothing has any of the names that it may be, or says it.
     """
     if question.places or not (question.symbol or question.notations or question.declared):
         return question, ""
@@ -111,22 +140,11 @@ def with_meant_names(generation: Generation, question: Question) -> tuple[Questi
     return replace(question, calls=(*question.calls, *meant)), note
 
 
-def _of_paths(generation: Generation, paths: Sequence[str], text: str, root: str, keep: PointFilter | None) -> Pinned:
-    """Return the chunks of the one file a text consists of, or the first of each file that its glob matches."""
-    plain = text.strip("`'\"<>").replace("\\", "/").removeprefix("./")
-    found = [path for path in paths if path in {text, plain}]
-    if not found and _GLOB.fullmatch(plain):
-        try:
-            found = sorted(paths_matching([plain], paths))
-        except QueryError:
-            found = []
-        if len(found) > 1:
-            first = [next(iter(_kept(generation, path, keep)), None) for path in found[:_MOST_CHUNKS]]
-            return Pinned(tuple(row.id for row in first if row), {})
-    found = found or [it.path for it in TreePaths(paths, root).of(path_in(text))]
-    # Of several files with such a path, the ranking chooses.
-    rows = _kept(generation, found[0], keep) if len(found) == 1 else ()
-    return Pinned(tuple(row.id for row in rows)[:_MOST_CHUNKS], {})
+def _of_paths(generation: Generation, paths: Sequence[str], keep: PointFilter | None) -> Pinned:
+    """Return the chunks of a file, or the first of each of several."""
+    rows = [_kept(generation, path, keep) for path in paths]
+    chosen = rows[0] if len(paths) == 1 else [it[0] for it in rows if it]
+    return Pinned(tuple(row.id for row in chosen)[:_MOST_CHUNKS], {})
 
 
 def _kept(generation: Generation, path: str, keep: PointFilter | None) -> list[ChunkRow]:
@@ -189,7 +207,9 @@ def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match]) 
     """Return the chunks of the files a place may mean; of several those where its function is."""
     files = [_Found(place, generation.manifest.chunks_of(match.path), match.grade) for match in matches]
     files = [it for it in files if it.rows]
-    is_bare = "/" not in place.path and _WORD.search(place.near)
+    # A message of a compiler names files from the root.
+    is_of_root = place.leads and any(match.grade > _WHOLE for match in matches)
+    is_bare = "/" not in place.path and _WORD.search(place.near) and not is_of_root
     if len(files) < 2 and not is_bare:  # noqa: PLR2004 - one file is the one
         return files
     fits = [max((_fit(row, place) for row in _rows_at(it)), default=-1) for it in files]

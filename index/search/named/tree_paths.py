@@ -3,21 +3,32 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from itertools import takewhile
 from pathlib import PurePath
 from typing import NamedTuple
 
 _STANDARD = re.compile(
-    r"/usr/(?:local/)?(?:lib/)?go(?:-[\d.]+)?/src/|(?:^|/)(?:rustc/\w+|library/(?:core|std|alloc)/src|sysdeps|libsanitizer|rustlib/src|usr/include|go/src/runtime)/"
+    r"/usr/(?:local/)?(?:lib/)?go(?:-[\d.]+)?/src/|(?:^|/)(?:rustc/\w+|library/(?:core|std|alloc)/src|sysdeps|libsanitizer|rustlib/src|go/src/runtime)/"
     r"|/python\d(?:\.\d+)?/(?!(?:site|dist)-packages/)|/ruby/\d[\d.]*/(?!gems/|bundler/)|/build/glibc-|^node:|/jdk/src/"
+    r"|(?:^|/)usr/include/[^/]+$"
 )
 """Files of languages themselves."""
 _PACKAGES = re.compile(
     r"/(?:site-packages|dist-packages|node_modules(?:/\.pnpm/[^/]+/node_modules)?|gems|pkg/mod|vendor"
-    r"|registry/src/[^/]+|git/checkouts/[^/]+)/"
+    r"|registry/src/[^/]+|usr/include(?:/[\w.]+-linux-\w+)?(?=/[^/]+/)"
+    # Cargo's and Bundler's copies of repositories, with the hash of a commit.
+    r"|(?:git/checkouts|bundler/gems)/(?P<repository>[^/]+?)-[0-9a-f]{6,40}(?:/[0-9a-f]{6,40})?)/"
 )
 """Folders with a folder for each installed package."""
+_FEW_PARTS = 2
+"""Every project may have a path of so few parts, such as src/lib.rs."""
 _VERSION = re.compile(r"(?:@v?|-)\d+(?:\.\d+)+[\w.+-]*$")
+_MOST_COMPARED = 20_000
+"""Names to look for a similar one in; each takes a microsecond."""
+_LONGEST_COMPARED = 100
+_MOST_NEAR, _MOST_OF_NAME = 3, 2
+_LEAST_LIKE = 0.7
 _EXACT, _WHOLE, PARTLY = 3, 2, 1
 
 
@@ -53,7 +64,27 @@ class TreePaths:
             self.by_name[path.rpartition("/")[2].lower()].append(path)
 
     def of(self, path: str) -> list[Match]:
-        """Return the files a path may mean, those that fit best; several where they fit equally well."""
+        """Return the files a path may mean, those that fit best; several where they fit equally well.
+
+        "@src/app.py" is how agents mention a file, "...ject/app.py" is a path that Lua cut.
+        """
+        if path.startswith("..."):
+            return self._of_cut(path[3:])
+        matches = self._of(path)
+        if path.startswith("@") and not any(it.grade >= _WHOLE for it in matches):
+            return self._of(path[1:]) or matches
+        return matches
+
+    def near(self, path: str) -> list[str]:
+        """Return files whose names are spelled almost as that of a path, best first; none for a long name."""
+        name = path.rpartition("/")[2].lower()
+        if len(name) > _LONGEST_COMPARED:
+            return []
+        alike = sorted(it for it in self.by_name if abs(len(it) - len(name)) <= len(name) // 3)
+        names = get_close_matches(name, alike[:_MOST_COMPARED], _MOST_NEAR, _LEAST_LIKE)
+        return [each for known in names for each in sorted(self.by_name[known])[:_MOST_OF_NAME]]
+
+    def _of(self, path: str) -> list[Match]:
         asked = [part for part in path.split("/") if part not in {"", ".", ".."}]
         known = self.by_name.get(asked[-1].lower(), ()) if asked else ()
         if path in known:
@@ -61,8 +92,21 @@ class TreePaths:
             others = [each for each in known if each != path] if "/" not in path else []
             return [Match(path, _EXACT), *(Match(each, _WHOLE) for each in others)]
         found = [match for each in known if (match := self._match(path, asked, each)) and match[1].grade]
+        if not found and path.endswith(".swift") and len(asked) == 2:  # noqa: PLR2004 - Swift's #fileID: module/file
+            module = asked[0].lower()
+            return [Match(each, _WHOLE) for each in known if module in self._whole(each).lower().split("/")]
         best = max((common for common, _ in found), default=(0, 0))
         return [match for common, match in found if common == best]
+
+    def _of_cut(self, path: str) -> list[Match]:
+        """Return the files whose paths end so, maybe in the middle of a folder's or file's name."""
+        name = path.rpartition("/")[2].lower()
+        names = [name] if "/" in path else [each for each in self.by_name if each.endswith(name)]
+        known = [each for name in names for each in self.by_name.get(name, ())]
+        return [Match(each, _WHOLE) for each in known if self._whole(each).lower().endswith(path.lower())]
+
+    def _whole(self, known: str) -> str:
+        return "/".join((*self._root, known))
 
     def _match(self, path: str, asked: Sequence[str], known: str) -> tuple[tuple[int, int], Match] | None:
         whole = [*self._root, *known.split("/")]
@@ -92,6 +136,9 @@ def _in_package(path: str) -> tuple[list[str], int] | None:
         return None
     parts = path[last.end() :].split("/")
     folder = last[0].strip("/")
+    if last["repository"]:
+        # Its paths begin at its root, as those of the project.
+        return [last["repository"], *parts], 2 if len(parts) > _FEW_PARTS else 1
     if folder == "pkg/mod":
         names = next((number for number, part in enumerate(parts, 1) if "@" in part), 3)
     else:

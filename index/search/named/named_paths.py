@@ -1,0 +1,211 @@
+"""Read a question that is a path, the name of a file or a glob: the files it means, or that there are none."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from cqm.index.generations.generation import Generation
+from cqm.index.model.errors import QueryError
+from cqm.index.ranking.file_roles import role_of
+from cqm.index.ranking.question import Question
+from cqm.index.search.named.tree_paths import PARTLY, Match, TreePaths
+from cqm.index.store.base import TERMS, Nearest
+from cqm.index.text.globs import has_wildcard, paths_matching
+from cqm.index.text.names.parts import dotted, last_part
+from cqm.index.text.places import path_in
+from cqm.index.text.terms import SparseTerms
+
+_LONGEST = 400
+_MOST_FILES = 10
+"""Files of one name that come first: a page of results."""
+_MOST_OF_GLOB = 50
+_MOST_NAMESAKES = 500
+_SHORTEST_OUTER = 3
+"""Characters of a variable's name that tell its type: "resp" is a ClientResponse."""
+_NO_TERMS = SparseTerms((), ())
+_GLOB = re.compile(r"[\w./\\@+{}!,-]*[*?\[{]\S*")
+_ENDING = re.compile(r"[^\n]*[\w)\]}]\.\w{1,10}")
+_SLASHED = re.compile(r"[\w.@~+-]{1,100}(?:/[\w.@~+-]{1,100}){1,30}")
+_QUOTED = re.compile(r"[`'\"<][^\n]+[`'\">]")
+_OF_DIFF = re.compile(r"[ab]/[^/]+$")
+_ABSOLUTE = re.compile(r"(?:[A-Za-z]:)?/")
+_NUMBER = re.compile(r"\d+")
+_MEMBERS = frozenset({"env", "text", "config", "properties", "http", "log", "make", "data", "as", "el"})
+"""Endings of files that are names of members as well: `process.env`."""
+
+
+class NamedPaths(NamedTuple):
+    """The files that a question consists of.
+
+    Attributes:
+        question: without the name of a symbol, if it names files instead.
+        paths: best first; several for a name of several files, or a glob.
+        note: told to the user, if nothing has the path.
+        is_missing: whether it names a file that is not there: then `paths` are those of almost its name.
+    """
+
+    question: Question
+    paths: tuple[str, ...] = ()
+    note: str = ""
+    is_missing: bool = False
+
+
+def read_paths(generation: Generation, question: Question, root: str) -> NamedPaths:
+    """Read a question as a path of the index, the end of one, or a glob.
+
+    Parameters:
+        generation: with the files.
+        question: any.
+        root: of the index.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    text = question.text.strip()
+    if not text or "\n" in text or len(text) > _LONGEST:
+        return NamedPaths(question)
+    plain = plain_name(text)
+    exact = next((path for path in dict.fromkeys((text, plain)) if generation.manifest.chunks_of(path)), "")
+    if question.places and not exact:
+        return _of_place(generation, question, root)
+    is_file = bool(path_in(text) or _ENDING.fullmatch(plain) or "/" in plain or _GLOB.fullmatch(plain))
+    if not is_file and not exact:
+        return _of_word(generation, question, plain)
+    # Most texts with blanks are sentences, which may end with a path.
+    is_sentence = " " in plain and not exact and not _ABSOLUTE.match(plain)
+    is_other = is_sentence and not generation.manifest.paths_with(f"/{plain}", 1)
+    if is_other or (not is_file and is_symbol(generation, question, root)):
+        return NamedPaths(question)
+    return _of_file(generation, question, plain, exact, root)
+
+
+def _of_file(generation: Generation, question: Question, plain: str, exact: str, root: str) -> NamedPaths:
+    """Read a text that looks like a path or a glob; `exact` is the file with this path."""
+    known = generation.manifest.file_paths()
+    tree = TreePaths(known, root)
+    asked = path_in(question.text) or plain
+    without = _without_names(question)
+    first = [exact] if exact else _of_glob(known, plain)
+    named = _files_of(tree, asked, plain) if not first or (exact and "/" not in plain) else []
+    if found := tuple(dict.fromkeys([*first, *(it.path for it in named)])):
+        if not any(map(generation.manifest.chunks_of, found)):
+            return NamedPaths(without, (), f"{found[0]} is empty or left out of the index", is_missing=True)
+        is_whole = first or named[0].grade > PARTLY or _ABSOLUTE.match(asked) or _OF_DIFF.match(asked)
+        return NamedPaths(without, found) if is_whole else _missing(without, plain, found)
+    if " " in plain or any(path.startswith(f"{plain.rstrip('/')}/") for path in known):
+        return NamedPaths(question)
+    return _without_file(generation, question, without, tree, root)
+
+
+def plain_name(text: str) -> str:
+    """Return a path as the index has it: without quotes, the "@" of a mention, and "./"."""
+    plain = text.strip().replace("\\", "/")
+    if _QUOTED.fullmatch(plain):
+        plain = plain[1:-1]
+    plain = plain[1:] if plain.startswith("@") and not plain.startswith("@/") else plain
+    return plain.removeprefix("./").strip()
+
+
+def has_usual_ending(path: str) -> bool:
+    """Whether a path ends as files do: "app.py", "notes.txt", not "Client.get" or "process.env"."""
+    name = path.rpartition("/")[2]
+    stem, dot, ending = name.rpartition(".")
+    # The method of `c.JSON` is no ending; README.MD has one.
+    is_spelled_so = ending == ending.lower() or name == name.upper() or len(ending) == 1
+    is_ending = is_spelled_so and ("/" in path or ending not in _MEMBERS)
+    return bool(stem and dot) and is_ending and bool(path_in(name))
+
+
+def is_symbol(generation: Generation, question: Question, root: str) -> bool:
+    """Whether a question that looks like a path names a symbol: its last part as written, in what its outer part names.
+
+    "response.json" may be a method of a class Response, and "gin/Context" a type in a folder gin.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    if not question.symbol:
+        return False
+    outer, _, name = question.symbol.rpartition(".")
+    outer = outer.rpartition(".")[2]
+    (found,) = generation.store.search([Nearest(TERMS, question.definitions, _MOST_NAMESAKES)])
+    for chunk in generation.candidates.of(found):
+        around = {*re.split(r"[/.]", chunk.path), root.rpartition("/")[2]} if outer else set[str]()
+        for defined in chunk.defines:
+            owners = dotted(defined).split(".")
+            if last_part(defined) == name and (not outer or outer in around or _is_of(outer, owners[:-1])):
+                return True
+    return False
+
+
+def _is_of(outer: str, owners: Sequence[str]) -> bool:
+    is_telling = len(outer) >= _SHORTEST_OUTER
+    return any(outer == it or (is_telling and outer.lower() in it.lower()) for it in owners)
+
+
+def _without_names(question: Question) -> Question:
+    return replace(question, symbol="", definitions=_NO_TERMS, notations=(), declared=())
+
+
+def _of_glob(known: Sequence[str], plain: str) -> list[str]:
+    try:
+        return sorted(paths_matching([plain], known))[:_MOST_OF_GLOB] if has_wildcard(plain) else []
+    except QueryError:
+        return []
+
+
+def _files_of(tree: TreePaths, asked: str, plain: str) -> list[Match]:
+    """Return the files a path may mean, nearest the root first, then by their roles."""
+    matches = next(filter(None, map(tree.of, (asked, plain))), [])
+    # The case of a name without a usual ending counts: it may be a symbol's.
+    is_usual = has_usual_ending(asked) or "/" in asked
+    matches = [it for it in matches if is_usual or f"/{it.path}".endswith(f"/{plain}")]
+    return sorted(matches, key=lambda it: (it.path.count("/"), role_of(it.path) is not None, it.path))[:_MOST_FILES]
+
+
+def _of_word(generation: Generation, question: Question, plain: str) -> NamedPaths:
+    """Read a word as the name of files without an ending, such as LICENSE, if no symbol has the name."""
+    if not question.symbol or "." in question.symbol:
+        return NamedPaths(question)
+    paths = [it for it in generation.manifest.paths_with(f"/{plain}", _MOST_OF_GLOB) if it.endswith(f"/{plain}")]
+    if not paths or generation.store.search([Nearest(TERMS, question.definitions, 1)])[0]:
+        return NamedPaths(question)
+    paths.sort(key=lambda path: (path.count("/"), path))
+    return NamedPaths(
+        replace(question, symbol="", definitions=_NO_TERMS, notations=(), declared=()), tuple(paths[:_MOST_FILES])
+    )
+
+
+def _of_place(generation: Generation, question: Question, root: str) -> NamedPaths:
+    """Tell of a question that is a place whether there is no such file."""
+    lines = question.lines
+    if not lines or len(question.places) > 1 or not has_usual_ending(lines.path):
+        return NamedPaths(question)
+    tree = TreePaths(generation.manifest.file_paths(), root)
+    if tree.of(lines.path) or tree.of(question.places[0].path):
+        return NamedPaths(question)
+    return _without_file(generation, question, question, tree, root, plain_name(lines.path))
+
+
+def _without_file(
+    generation: Generation, question: Question, without: Question, tree: TreePaths, root: str, plain: str = ""
+) -> NamedPaths:
+    """Read a path that no file has: as the name of a symbol, if there is such a one."""
+    plain = plain or plain_name(question.text)
+    if "://" in plain:
+        plain = path_in(plain) or plain
+    is_usual = has_usual_ending(plain)
+    if is_symbol(generation, question, root) or not (is_usual or _SLASHED.fullmatch(plain)):
+        return NamedPaths(question)
+    if not is_usual:
+        # "github.com/spf13/cobra.NoArgs" and "Phoenix.Flash.get/2" are names.
+        last = plain.rpartition("/")[2]
+        is_name = "." in last or bool(_NUMBER.fullmatch(last))
+        return NamedPaths(question if is_name else without, is_missing=not is_name)
+    return _missing(without, plain, tree.near(plain))
+
+
+def _missing(without: Question, plain: str, near: Sequence[str]) -> NamedPaths:
+    hint = ": the nearest follow" if near else ""
+    return NamedPaths(without, tuple(near), f"no file of the index is called {plain}{hint}", is_missing=True)
