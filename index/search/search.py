@@ -7,8 +7,6 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from cqm.index.search.named.named_places import NOTHING, Names, Pinned, pinned_by, read_names
-
 from cqm.index.embedding.routes import Routes
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import EmbeddingError, QueryError, RerankError
@@ -27,6 +25,7 @@ from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import check_nothing, with_filters
 from cqm.index.search.judging import Seen, judged
 from cqm.index.search.matched import Naming, definitions_first, namings, without_other_kinds
+from cqm.index.search.named.named_places import NOTHING, Names, Pinned, pinned_by, read_names
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
 from cqm.index.tracing import note, traced
