@@ -6,18 +6,24 @@ Each rule first searches its literals; patterns are tried from there, or on the 
 import base64
 import binascii
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 from cqm.index.secrets.arguments import CALLS, arguments
 from cqm.index.secrets.assignments import assigned
 from cqm.index.secrets.blocks import json_keys, kubernetes_secrets, private_keys
 from cqm.index.secrets.model import Match
-from cqm.index.secrets.names import ANCHORS, SETTINGS_ANCHORS, anchors, places_of
+from cqm.index.secrets.names import ANCHORS, SETTINGS_ANCHORS, anchors
 from cqm.index.secrets.notations import takes_bare
 from cqm.index.secrets.readable import Readable
 from cqm.index.secrets.tables import collections, tables
 from cqm.index.secrets.values import is_password, is_placeholder, is_strong, is_token
+
+if TYPE_CHECKING:
+    import re2
 
 _URL = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,100}):(?P<secret>[^\s/@\"'<>`]{3,300})@(?P<host>[\w.\[-]+)")
 _LONG_ENOUGH = 8
@@ -145,9 +151,9 @@ RULES = (
 """Secrets recognisable by their form. Remove a row once the library finds its secrets."""
 
 
-_SETTINGS_WORDS = {*SETTINGS_ANCHORS, "sudo", "securestring"}
+_SETTINGS_WORDS = frozenset({*SETTINGS_ANCHORS, "sudo", "securestring"})
 _BY_LITERAL = {it: [rule for rule in RULES if it in rule.literals] for rule in RULES for it in rule.literals}
-_WORDS = {*ANCHORS, *SETTINGS_ANCHORS, *_BY_LITERAL, *CALLS}
+_WORDS = frozenset({*ANCHORS, *SETTINGS_ANCHORS, *_BY_LITERAL, *CALLS})
 
 
 def own_matches(view: Readable, path: str) -> Iterator[Match]:
@@ -159,8 +165,7 @@ def own_matches(view: Readable, path: str) -> Iterator[Match]:
     """
     text, low = view.text, view.low
     takes_all = takes_bare(path.rpartition("/")[2]) or path.endswith(".json")
-    words = _WORDS if takes_all else _WORDS - _SETTINGS_WORDS
-    places = {word: places_of(low, word) for word in words}
+    places = _places(low, _WORDS if takes_all else _WORDS - _SETTINGS_WORDS)
     named = sorted(anchors(text, low, places, view.others))
     if named:
         yield from assigned(text, named, path)
@@ -180,6 +185,23 @@ def own_matches(view: Readable, path: str) -> Iterator[Match]:
         yield from json_keys(text)
     if places["secret"] and "data" in low:
         yield from kubernetes_secrets(text)
+
+
+def _places(low: str, words: frozenset[str]) -> defaultdict[str, list[int]]:
+    """Return where words stand in a text of ASCII; the first of two that overlap."""
+    places = defaultdict[str, list[int]](list)
+    for found in _any_of(words).finditer(low.encode("ascii")):
+        start, end = found.span()
+        places[low[start:end]].append(start)
+    return places
+
+
+@cache
+def _any_of(words: frozenset[str]) -> "re2._Regexp[bytes]":
+    import re2  # start-up time
+
+    # All words in one pass, which takes a third of the time of one for each.
+    return re2.compile("|".join(map(re2.escape, sorted(words))).encode("ascii"))
 
 
 def _lines(low: str, places: Sequence[int]) -> Iterator[tuple[int, int]]:
