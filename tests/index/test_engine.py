@@ -197,7 +197,6 @@ def test_an_update_that_is_cancelled_leaves_an_index_that_answers_and_the_next_o
         ({"exclude": ("src/**",)}, {"README.md"}),
         ({"kinds": ("section",)}, {"README.md"}),
         ({"changed_since": 4e9}, set()),
-        ({"include": ("nowhere/**",)}, set()),
     ],
 )  # fmt: skip
 def test_filters_keep_only_what_they_name(index: Index, filters: dict[str, object], expected: set[str]) -> None:

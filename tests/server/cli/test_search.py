@@ -404,7 +404,7 @@ def test_a_closed_output_is_no_fault(cqm: "Cqm") -> None:
             text=True,
             check=False,
         )
-        assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), (closed, done.stdout, done.stderr)
 
 
 def test_the_help_cuts_no_summary(cqm: "Cqm") -> None:

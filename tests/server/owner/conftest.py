@@ -20,7 +20,7 @@ from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.server.owner.client import RemoteIndex
 
 PATIENCE_SECONDS = 240.0
-SMALL, LARGE = 3, 750
+SMALL, LARGE = 3, 2000
 """Files of the trees."""
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
-LARGE = 750
+LARGE = 2000
 """Files of the large tree."""
 PATIENCE_SECONDS = 240.0
 
