@@ -27,7 +27,7 @@ _OF_ENUM = re.compile(
     rb"\n(?P<others>(?:%s\s+){1,20}+)(?=(?:[a-z]+\s+)*?enum\s+class\s+\w+\s*\{\s*\w+\s*;?\s*\})" % _ANNOTATION
 )
 # The head of a class or object up to the last expression that it delegates to: "class A(d: B) : B by d {".
-_BY_EXPRESSION = rb"[\w.]+(?:<[^<>(){}]*>)?(?:\((?:[^(){}]|\([^(){}]*+\))*+\))?"
+_BY_EXPRESSION = rb"[\w.]+(?:<[^<>(){}]*>)?(?:\((?:[^(){}]|\([^(){}]*+\))*+\))?(?:!!)?"
 _DELEGATION = re.compile(
     rb"\b(?P<head>(?:class|object)(?:[ \t]+\w+)?(?:<[^(){}]{0,400}?>)?(?:\s*(?:"
     + _ANNOTATION
