@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _KEPT = frozenset({COMMENT, LEADING, IMPORTS})
 _TITLED = frozenset({"section", "scenario", "feature"})
 """Kinds whose names are titles of several words."""
-_ARGUMENTS = re.compile(r"<[^<>]*>|\s")
+_ARGUMENTS = re.compile(r"(?P<kept>`[^`]*`)|<[^<>]*>|\s")
 _DEFINE = re.compile(r"[ \t]{0,40}#[ \t]{0,40}define[ \t]{1,40}(?P<name>\w{1,200})")
 _SEPARATOR = re.compile(r"::|,")
 
@@ -222,7 +222,7 @@ def _ungrouped(marks: "Sequence[Mark]") -> "Iterable[Mark]":
 
 
 def _mark(guess: "Guess", place: Place, language: "Language", source: "Source") -> Mark:
-    name = guess.name.strip() if guess.kind in _TITLED else _SEPARATOR.sub(".", _ARGUMENTS.sub("", guess.name))
+    name = guess.name.strip() if guess.kind in _TITLED else _SEPARATOR.sub(".", _without_arguments(guess.name))
     own = place.name.rpartition(".")[2]
     found = Found("constructor" if place.is_type and guess.kind == "function" and name == own else guess.kind, name)
     kind, name = identity_of(found, place, language.constructors if place.is_type else None)
@@ -232,6 +232,11 @@ def _mark(guess: "Guess", place: Place, language: "Language", source: "Source") 
         inside = Place(name, kind)
         mark.members = [_mark(inner, inside, language, source) for inner in guess.members]
     return mark
+
+
+def _without_arguments(name: str) -> str:
+    """Drop types' arguments and blanks, except those of a name in backticks."""
+    return _ARGUMENTS.sub(lambda it: it["kept"] or "", name)
 
 
 def _merged(guesses: list[Mark], kept: "Iterable[Mark]", place: Place) -> list[Mark]:

@@ -6,6 +6,7 @@ __all__ = [
     "ecmascript",
     "functional",
     "hazards",
+    "kotlin",
     "managed",
     "model",
     "native",

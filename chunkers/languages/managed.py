@@ -1,4 +1,4 @@
-"""Define the rows of Java, Kotlin, Scala, C# and Swift."""
+"""Define the rows of Java, Scala, C# and Swift."""
 
 import re
 from typing import TYPE_CHECKING
@@ -44,8 +44,6 @@ from cqm.chunkers.languages.unread import (
     CSHARP_SIGNS,
     GENERAL_LINES,
     JAVA_SIGNS,
-    KOTLIN_CONTINUES,
-    KOTLIN_LINES,
     KOTLIN_SIGNS,
     SWIFT_LINES,
     SWIFT_SIGNS,
@@ -105,144 +103,6 @@ JAVA = Language(
             )
         },
         local=words("class record enum interface", rb" +\w"),
-    ),
-)
-
-
-def _kotlin_class(node: "Node", source: bytes) -> Found:
-    modifiers = text_of(child_of_type(node, "modifiers"), source)
-    keywords = {child.type for child in node.children if not child.is_named}
-    kind = "enum" if "enum" in modifiers.split() else "interface" if "interface" in keywords else "class"
-    body = child_of_type(node, "class_body", "enum_class_body")
-    return Found(kind, text_of(node.child_by_field_name("name"), source), (body,) if body else ())
-
-
-def _kotlin_object(node: "Node", source: bytes) -> Found:
-    body = child_of_type(node, "class_body")
-    return Found("class", text_of(node.child_by_field_name("name"), source) or "Companion", (body,) if body else ())
-
-
-def _kotlin_function(node: "Node", source: bytes) -> Found:
-    # An extension function is named with its receiver: "Router.handle".
-    receiver, last = "", None
-    for child in node.named_children:
-        if child.type == "identifier":
-            break
-        if child.type in ("user_type", "nullable_type"):
-            receiver = text_of(child, source).split("<")[0].rstrip("?") + "."
-            # In "Flow<T>.associate(crossinline f: ...)" the grammar takes the name for a part of the receiver.
-            last = child.named_children[-1] if child.named_children else None
-    name = text_of(node.child_by_field_name("name"), source) or text_of(last, source)
-    return Found("function", receiver + name)
-
-
-def _kotlin_property(node: "Node", source: bytes) -> Found:
-    declaration = child_of_type(node, "variable_declaration")
-    name = text_of(child_of_type(declaration, "identifier"), source)
-    receiver = child_of_type(node, "user_type", "nullable_type")
-    around = text_of(receiver, source).split("<")[0].rstrip("?") + "." if receiver and name else ""
-    return Found(variable_kind(name), around + name)
-
-
-def _without_last_annotations(source: bytes) -> bytes:
-    # Without a following line end, the scanner of tree-sitter-kotlin 1.1.0 looks for the end of an annotation forever.
-    start = source.rfind(b"\n") + 1
-    return source[:start] + source[start:].replace(b"@", b" ")
-
-
-_ANNOTATION = rb"@[\w.:]+(?:\((?:[^()\"]|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))?"
-_ANNOTATIONS = re.compile(
-    rb"\n(?P<others>(?:%s\s+)+?)(?=%s\s+(?:[a-z]+\s+)*?(?:class|interface)\b)" % (_ANNOTATION, _ANNOTATION)
-)
-_SHORTEST_NOTE = 4
-
-
-def _with_one_annotation(source: bytes) -> bytes:
-    # The second annotation of a class may make an expression of all, without an error. A comment keeps its place.
-    if source.count(b"@") < 2:  # noqa: PLR2004 - two annotations
-        return source
-    found = _ANNOTATIONS.sub(lambda run: b"\n" + re.sub(_ANNOTATION, _noted, run["others"]), b"\n" + source)
-    return found[1:]
-
-
-def _noted(found: re.Match[bytes]) -> bytes:
-    """Make a comment of a text with its length, or blanks of too short a one."""
-    text = found[0]
-    return b"/*" + text[2:-2] + b"*/" if len(text) >= _SHORTEST_NOTE else b" " * len(text)
-
-
-_UNKNOWN = re.compile(
-    rb"(?P<guard>(?<=\n)[ \t]*(?:!?is|!?in|else|\"|[A-Z\d])[^\n>{}]*?\bif\b[^\n]*?(?=->))"
-    rb"|(?P<dollars>\$\$+(?=\"))"
-    rb"|(?P<context>(?<=\n)[ \t]*context[ \t]*\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))"
-    rb"|(?P<name>\b(?:in|is|as)(?=\d))"
-    rb"|(?P<constructor>(?<=\n)[ \t]*(?:@[\w.]+\s+|actual[ \t]+)+(?=(?:[a-z]+[ \t]+)*constructor\b))"
-    rb"|(?P<lambda>\bsuspend(?=[ \t]*(?:\{|\(\()))"
-    rb"|(?P<accessor>" + _ANNOTATION + rb"(?=(?:\s|//[^\n]*+)*+(?:[a-z]+\s+)*(?:get|set)\b[ \t]*[(\r\n]))"
-    rb"|(?P<argument>(?<=[(,])\s*\b(?:suspend|open|data|inner|inline|value|enum|sealed|override|abstract|final"
-    rb"|external|annotation|infix|operator|tailrec|vararg|noinline|crossinline|lateinit|expect|actual|internal|public|private"
-    rb"|protected|companion|const)(?=[ \t]*=[^=]))"
-)
-
-
-def _without_unknown(source: bytes) -> bytes:
-    """Blank what the grammar of Kotlin 1.9 does not know: guards, context parameters, strings of several dollars."""
-    return _UNKNOWN.sub(_without, source)
-
-
-def _without(found: re.Match[bytes]) -> bytes:
-    text = found[0]
-    if found.lastgroup == "guard":
-        place = re.search(rb"\bif\b", text)
-        return text if place is None or text.lstrip().startswith(b"else if") else text[: place.start()].ljust(len(text))
-    if found.lastgroup in ("context", "accessor"):
-        bare = text.lstrip()
-        return text[: len(text) - len(bare)] + b"/*" + bare[2:-2] + b"*/"
-    if found.lastgroup in ("dollars", "constructor", "lambda"):
-        return blanked(found)
-    # A keyword in the place of a name: any other word will do.
-    return text[:-1] + b"_"
-
-
-KOTLIN = Language(
-    name="kotlin",
-    grammar=(BUNDLE, "kotlin"),
-    unsafe=nests_expressions,
-    removed=(_without_last_annotations, _with_one_annotation),
-    suffixes=(".kt", ".kts", ".ktm"),
-    unread=Unread(
-        KOTLIN_SIGNS, ends_at_rows=True, interpolates=True, continues=KOTLIN_CONTINUES, masks=(_without_unknown,)
-    ),
-    by_lines=KOTLIN_LINES,
-    rules={
-        "class_declaration": _kotlin_class,
-        "object_declaration": _kotlin_object,
-        "companion_object": _kotlin_object,
-        "function_declaration": _kotlin_function,
-        "property_declaration": _kotlin_property,
-        **symbols("type", "type_alias", name=by_field("type")),
-        **symbols("constructor", "secondary_constructor", name=lambda _node, _source: "constructor"),
-        **symbols("constant", "enum_entry", name=by_child("identifier")),
-        **role("block", "anonymous_initializer"),
-        **role(COMMENT, "line_comment", "block_comment"),
-        # The grammar's node for "@OptIn(X::class)" above a function.
-        **role(LEADING, "annotated_expression"),
-        **role(IMPORTS, "import", "package_header", "file_annotation", "import_list"),
-        **groups("ERROR"),
-    },
-    nodes=NodeTypes(
-        packages=frozenset({"package_header"}),
-        bodies=frozenset({"block", "class_body", "enum_class_body", "function_body", "lambda_literal"}),
-        clauses=frozenset({"function_declaration"}),
-        enum_values=frozenset({"enum_entry"}),
-        parts={
-            "class_declaration": inside(
-                {"class_parameter": "property"},
-                *("primary_constructor", "class_parameters"),
-                marked_by=frozenset({"val", "var"}),
-            )
-        },
-        local=words("fun class interface object", rb"\b[ \t]*[\w<`]"),
     ),
 )
 
@@ -485,4 +345,4 @@ SWIFT = Language(
     ),
 )
 
-ROWS = (JAVA, KOTLIN, SCALA, CSHARP, SWIFT)
+ROWS = (JAVA, SCALA, CSHARP, SWIFT)

@@ -1,0 +1,129 @@
+"""Blank the text that the grammar of Kotlin can't read or misreads, keeping a source's length."""
+
+import re
+
+from cqm.chunkers.languages.model import blanked
+
+
+def without_last_annotations(source: bytes) -> bytes:
+    """Blank the signs of annotations in the last row."""
+    # Without a following line end, the scanner of tree-sitter-kotlin 1.1.0 looks for the end of an annotation forever.
+    start = source.rfind(b"\n") + 1
+    return source[:start] + source[start:].replace(b"@", b" ")
+
+
+_ANNOTATION = rb"@[\w.:]+(?:\((?:[^()\"]|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))?"
+_ANNOTATIONS = re.compile(
+    rb"\n(?P<others>(?:%s\s+){1,20}?)(?=%s\s+(?:(?:[a-z]+\s+)*?(?:class|interface)\b"
+    rb"|(?:[a-z]+\s+)+?(?:object\b|fun\s+\w+\(\s*\)\s*[={]|va[lr]\s+\w+\s*=|typealias\b)))" % (_ANNOTATION, _ANNOTATION)
+)
+# Words that may be names, too: "@A data object B" may be an infix call of "object" with an annotation.
+_SOFT = re.compile(
+    rb"\n(?P<annotations>(?:%s\s+){1,20}+)"
+    rb"(?P<soft>(?:(?:actual|annotation|companion|const|data|expect|inner|operator|value)\s+)++)"
+    rb"(?=(?:[a-z]+\s+)*?(?:class|interface|object|fun|va[lr]|typealias)\b)" % _ANNOTATION
+)
+_OF_ENUM = re.compile(
+    rb"\n(?P<others>(?:%s\s+){1,20}+)(?=(?:[a-z]+\s+)*?enum\s+class\s+\w+\s*\{\s*\w+\s*;?\s*\})" % _ANNOTATION
+)
+# The head of a class or object up to the last expression that it delegates to: "class A(d: B) : B by d {".
+_BY_EXPRESSION = rb"[\w.]+(?:<[^<>(){}]*>)?(?:\((?:[^(){}]|\([^(){}]*+\))*+\))?(?:!!)?"
+_DELEGATION = re.compile(
+    rb"\b(?P<head>(?:class|object)(?:[ \t]+\w+)?(?:<[^(){}]{0,400}?>)?(?:\s*(?:"
+    + _ANNOTATION
+    + rb"|[a-z]+\b(?!\())){0,9}?"
+    rb"(?:\s*(?:constructor\s*)?\((?:[^(){}]|\((?:[^(){}]|\([^(){}]*+\))*+\))*+\))?\s*:"
+    rb"(?:[^(){}\n;=]|(?<=[:,])\n|\n(?=\s*(?:,|by\b))|\((?:[^(){}]|\([^(){}]*+\))*+\)){1,800}?)"
+    rb"\b(?P<by>by\s+" + _BY_EXPRESSION + rb")(?=\s*\{)"
+)
+_SHORTEST_NOTE = 4
+_INK = re.compile(rb"\S")
+
+
+def with_one_annotation(source: bytes) -> bytes:
+    """Make comments of all annotations of a class but the last."""
+    # The second annotation of a class may make an expression of all, without an error. A comment keeps its place.
+    if source.count(b"@") < 2:  # noqa: PLR2004 - two annotations
+        return source
+    return _ANNOTATIONS.sub(_as_comments, b"\n" + source)[1:]
+
+
+def _as_comments(run: re.Match[bytes]) -> bytes:
+    return b"\n" + re.sub(_ANNOTATION, _noted, run["others"])
+
+
+def without_soft_words(source: bytes) -> bytes:
+    """Blank words such as "data" between an annotation and a declaration of the outermost level."""
+    if b"@" not in source:
+        return source
+    source = _SOFT.sub(lambda it: b"\n" + it["annotations"] + _INK.sub(b" ", it["soft"]), b"\n" + source)
+    return _OF_ENUM.sub(_as_comments, source)[1:]
+
+
+def without_delegation(source: bytes) -> bytes:
+    """Blank "by it" before the body of a class, which the grammar takes for a lambda that "it" is called with."""
+    if b" by " not in source:
+        return source
+    return _DELEGATION.sub(lambda it: it["head"] + _INK.sub(b" ", it["by"]), source)
+
+
+def _noted(found: re.Match[bytes]) -> bytes:
+    """Make a comment of a text with its length, or blanks of too short a one."""
+    text = found[0]
+    return b"/*" + text[2:-2] + b"*/" if len(text) >= _SHORTEST_NOTE else b" " * len(text)
+
+
+_CONTEXT = rb"context[ \t]*\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"
+_UNKNOWN = re.compile(
+    rb"(?P<guard>(?:(?<=\n)[ \t]*(?:!?is|!?in|else|\"|[A-Z\d])|(?<=[{;])[ \t]*(?:!?is|!?in|else)\b)"
+    rb"(?:[^\n>{}]|(?<!-)>){0,400}?\bif\b[^\n]{0,400}?(?=->))"
+    rb"|(?P<dollars>\$\$+(?=\"))"
+    rb"|(?P<context>(?<=\n)[ \t]*" + _CONTEXT + rb")"
+    rb"|(?P<member>(?<=[{;])[ \t]*"
+    + _CONTEXT
+    + rb"(?=\s*(?:"
+    + _ANNOTATION
+    + rb"\s+|[a-z]+\s+)*?(?:fun|va[lr]|class)\b))"
+    rb"|(?P<type>(?<=[=:(,<])[ \t]*" + _CONTEXT + rb"(?=[ \t]*(?:suspend[ \t]*)?(?:[\w.?]+\.)?\([^()\n]*\)[ \t]*->))"
+    rb"|(?P<field>(?<=\n)[ \t]*(?:[a-z]+[ \t]+)*?val[ \t]+\w+[ \t]*(?::[^\n={}]*+)?\n[ \t]+field(?=[ \t]*(?::|=[^=])))"
+    rb"|(?P<name>\b(?:in|is|as)(?=\d))"
+    rb"|(?P<constructor>(?<=\n)[ \t]*(?:@[\w.]+\s+|actual[ \t]+){1,20}(?=(?:[a-z]+[ \t]+)*constructor\b))"
+    rb"|(?P<lambda>\bsuspend(?=[ \t]*(?:\{|\(\()))"
+    rb"|(?P<accessor>" + _ANNOTATION + rb"(?=(?:\s|//[^\n]*+)*+(?:[a-z]+\s+)*(?:get|set)\b[ \t]*[(\r\n]))"
+    rb"|(?P<argument>(?<=[(,])\s*\b(?:suspend|open|data|inner|inline|value|enum|sealed|override|abstract|final"
+    rb"|external|annotation|infix|operator|tailrec|vararg|noinline|crossinline|lateinit|expect|actual|internal|public|private"
+    rb"|protected|companion|const)(?=[ \t]*=[^=]))"
+)
+
+
+def without_unknown(source: bytes) -> bytes:
+    """Blank what the grammar of Kotlin 1.9 does not know: guards, context parameters, strings of several dollars."""
+    return _UNKNOWN.sub(_without, source)
+
+
+_CLOSED = re.compile(rb"^(?=[^\n]*?\b(?:fun|class|object|interface)\b)(?=[^\n]*?[ \t]\})[^\n]*$", re.MULTILINE)
+_ENDS = re.compile(rb"(?P<text>\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)++'|//[^\n]*+)|(?<=[\w)}\]\"'?])[ \t](?=\})")
+
+
+def with_ends(source: bytes) -> bytes:
+    """End the last declaration before a brace in its row, as in "interface A { fun f() }"."""
+    if b'"""' in source:
+        return source
+    return _CLOSED.sub(lambda row: _ENDS.sub(lambda it: it["text"] or b";", row[0]), source)
+
+
+def _without(found: re.Match[bytes]) -> bytes:
+    text = found[0]
+    if found.lastgroup == "guard":
+        place = re.search(rb"\bif\b", text)
+        return text if place is None or text.lstrip().startswith(b"else if") else text[: place.start()].ljust(len(text))
+    if found.lastgroup == "field":
+        # An explicit backing field: a getter is as long.
+        return text[: -len(b"field")] + b"get()"
+    if found.lastgroup in ("context", "member", "type", "accessor"):
+        bare = text.lstrip()
+        return text[: len(text) - len(bare)] + b"/*" + bare[2:-2] + b"*/"
+    if found.lastgroup in ("dollars", "constructor", "lambda"):
+        return blanked(found)
+    # A keyword in the place of a name: any other word will do.
+    return text[:-1] + b"_"
