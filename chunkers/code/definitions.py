@@ -34,7 +34,8 @@ _MAX_DEPTH = 24
 _SEARCHED_ROWS = 12
 """Rows of a declaration to look for its name in: a return type or receiver may stand above it."""
 
-_COMMENTS = ("*", "/*", "//")
+_COMMENTS = ("* ", "*\t", "*/", "** ", "/*", "//")
+"""Beginnings of rows in comments; "*name(void)" is the second row of a function."""
 
 
 def definitions_of(

@@ -6,6 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.c_family.attributes import (
+    without_attributes,
+    without_attributes_of_types,
+    without_brackets,
+    without_modules,
+)
 from cqm.chunkers.languages.c_family.macros import (
     with_enums,
     without_conditions,
@@ -54,7 +60,8 @@ _KEYWORDS = frozenset(
     }
 )
 """Words which unread macros leave in the place of a name."""
-_TEST_MACRO = re.compile(r"(?:TYPED_)?TEST(?:_[FP])?")
+_MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+_TEST_MACRO = re.compile(r"(?:TYPED_|GTEST_)?TEST(?:_[FP])?")
 
 
 def _innermost(node: "Node | None") -> "Node | None":
@@ -105,6 +112,18 @@ def _c_function(node: "Node", source: bytes) -> Found | None:
         return Found("test", _test_title(node, source) or name)
     # "double Shape::area() const {...}" outside its class.
     return Found("method" if "." in name else "function", name)
+
+
+def _c_definition(node: "Node", source: bytes) -> Found | None:
+    # "BOOST_AUTO_TEST_CASE(adds) {...}", "PYBIND11_MODULE(mod, m) {...}" and "PHP_FUNCTION(strlen) {...}" define their
+    # first argument; in a class such a macro is an attribute.
+    found = _c_function(node, source)
+    if found is None or not _MACRO.fullmatch(found.name) or node.child_by_field_name("type") is not None:
+        return found
+    first = _test_title(node, source).split(".")[0]
+    if not first.isidentifier() or first in _KEYWORDS:
+        return found
+    return Found("test" if "TEST" in found.name.split("_") else "function", first)
 
 
 def _test_title(node: "Node", source: bytes) -> str:
@@ -158,10 +177,13 @@ _SPECIFIERS = {
 }
 
 
+_MEMBERS: dict[str, Rule] = {"function_definition": _c_function}
+
+
 def _c_specifier(node: "Node", source: bytes) -> Found | None:
     body = node.child_by_field_name("body")
     kind, name = _SPECIFIERS[node.type], _type_name(node, source)
-    within = {"declaration": _constructed(name)} if name.isupper() else None
+    within = {"declaration": _constructed(name), **_MEMBERS} if name.isupper() else _MEMBERS
     return Found(kind, name, (body,) if body and kind != "enum" else (), within=within)
 
 
@@ -200,7 +222,8 @@ def _has_body(node: "Node") -> bool:
 
 
 def _namespace_name(node: "Node", source: bytes) -> str:
-    return by_field("name")(node, source).replace("::", ".")
+    # "namespace a::b::inline v1 {".
+    return by_field("name")(node, source).replace("inline ", "").replace("::", ".")
 
 
 def _c_macro(node: "Node", source: bytes) -> Found | None:
@@ -210,7 +233,7 @@ def _c_macro(node: "Node", source: bytes) -> Found | None:
 
 
 _C_RULES = {
-    "function_definition": _c_function,
+    "function_definition": _c_definition,
     "declaration": _c_declaration,
     "field_declaration": _c_declaration,
     "type_definition": _c_typedef,
@@ -385,10 +408,14 @@ C = Language(
     suffixes=(".c", ".h", ".idc", ".xs"),
     rules=_C_RULES,
     dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
-    removed=(without_macros,),
+    removed=(without_macros, without_attributes_of_types),
     nodes=_NODES,
     unread=Unread(
-        C_SIGNS, has_conditionals=True, is_plain=True, masks=(without_exports,), defined={b"__cplusplus": False}
+        C_SIGNS,
+        has_conditionals=True,
+        is_plain=True,
+        masks=(without_exports, without_attributes, without_brackets),
+        defined={b"__cplusplus": False},
     ),
     by_lines=C_LINES,
 )
@@ -396,15 +423,18 @@ CPP = Language(
     name="cpp",
     grammar=(BUNDLE, "cpp"),
     unsafe=nests_expressions,
-    suffixes=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".txx", ".ino"),
+    suffixes=(
+        *(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".txx", ".ino"),
+        *(".cppm", ".ixx"),
+    ),
     rules=_CPP_RULES,
-    removed=(without_macros,),
+    removed=(without_macros, without_attributes_of_types, without_modules),
     nodes=_NODES,
     unread=Unread(
         CPP_SIGNS,
         has_conditionals=True,
         is_plain=True,
-        masks=(without_exports, without_conditions),
+        masks=(without_exports, without_attributes, without_brackets, without_conditions),
         defined={b"__cplusplus": True},
     ),
     by_lines=C_LINES,
