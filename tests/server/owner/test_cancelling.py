@@ -18,8 +18,8 @@ def test_an_update_that_its_only_client_cancels_is_stopped(large: "Place") -> No
     with large.open() as index:
         summary = index.update(report=lambda progress: stop.set() if progress.done else None, cancelled=stop.is_set)
         assert summary.cancelled
-        assert 0 < summary.added < 750
-        assert index.status(look=True).pending == 750 - summary.added
+        assert 0 < summary.added < 2000
+        assert index.status(look=True).pending == 2000 - summary.added
         assert index.update().unchanged == summary.added
 
 
@@ -56,4 +56,4 @@ def test_an_update_that_begins_later_sees_what_changed_meanwhile(large: "Place",
         (large.root / "aaa.py").write_text("def added_meanwhile():\n    return 1\n")
         summary = second.update()
         assert summary.added == 1
-        assert going_on.result().added == 750
+        assert going_on.result().added == 2000

@@ -71,7 +71,7 @@ def test_a_path_that_one_client_may_not_name_is_no_fault_of_another(large: "Plac
         others = [background(lambda: second.update(["module_1.py"])) for _ in range(3)]
         with pytest.raises(ScanError, match="is outside of"):
             first.update([large.root.parent])
-        assert going_on.result().added == 750
+        assert going_on.result().added == 2000
         assert all(other.result().failed == () for other in others)
 
 

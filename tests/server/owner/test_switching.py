@@ -75,7 +75,7 @@ def test_other_chunks_are_made_while_clients_search(large: "Place", background: 
         index.update()
         with searching(large, background) as found, large.open(others, adopts=True) as other:
             during = []
-            assert other.update(report=lambda _: during.append(sum(found))).added == 750
+            assert other.update(report=lambda _: during.append(sum(found))).added == 2000
         assert during[0] < during[-1]
     assert current_name(large.folder) == generation_name(others)
 
@@ -114,8 +114,8 @@ def test_the_owner_is_killed_while_another_model_embeds(many: "Place", server: S
             with embedded.open(others, adopts=True) as other:
                 summary = other.update()
             # It went on with what there was; of that, what no flush had settled is done again.
-            assert summary.added < 750
-            assert summary.added + summary.modified + summary.unchanged == 750
+            assert summary.added < 2000
+            assert summary.added + summary.modified + summary.unchanged == 2000
         assert sum(after_kill) < sum(found)
     assert current_name(many.folder) == generation_name(others)
 

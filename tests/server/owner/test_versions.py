@@ -82,7 +82,7 @@ def test_an_owner_ends_what_its_clients_have_begun_before_it_makes_way(large: "P
         assert begun.wait(240)
         with large.open() as new:
             summary = going_on.result()
-            assert (summary.added, summary.cancelled) == (750, False)
+            assert (summary.added, summary.cancelled) == (2000, False)
             assert new.status(look=True).pending == 0
             assert owner.wait() == 0
 
