@@ -19,7 +19,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 @dataclass(slots=True)
 class _Scan:
-    """What stands outside brackets and strings so far.
+    """The part of a text outside brackets and strings, so far.
 
     Attributes:
         opened: the brackets open now, each with its place.

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.index.generations.generation import Generation
 from cqm.index.model.query import Query, SearchMode
@@ -124,7 +124,7 @@ def _with_exact_words(generation: Generation, question: Question, keep: PointFil
     given = generation.store.search([*codes, *phrases])
     few = [found for found in given[: len(codes)] if len(found) <= FEW]
     for phrase, found in zip(question.phrases, given[len(codes) :], strict=True):
-        having = _saying(phrase, generation.store.payloads([*found], ["text"]))
+        having = _saying(phrase, _texts(generation, [*found]))
         few += [{name: found[name] for name in having}] if len(having) <= FEW else []
     return {name: score for found in few for name, score in found.items()}
 
@@ -133,17 +133,23 @@ def _copied(generation: Generation, question: Question, found: Mapping[str, floa
     """Find the few chunks of the best that have the whole question as it is written, such as a message or a snippet."""
     if not question.copied:
         return {}
-    payloads = generation.store.payloads(nlargest(_COPIED_DEPTH, found, key=found.__getitem__), ["text"])
-    having = next(filter(None, (_saying(form, payloads) for form in question.copied)), [])
+    texts = _texts(generation, nlargest(_COPIED_DEPTH, found, key=found.__getitem__))
+    having = next(filter(None, (_saying(form, texts) for form in question.copied)), [])
     return {name: found[name] for name in having} if len(having) <= FEW else {}
 
 
-def _saying(phrase: str, payloads: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _texts(generation: Generation, ids: Sequence[str]) -> dict[str, str]:
+    """Return the texts of chunks by id; the first results of a sentence are read again, and these are remembered."""
+    chunks = generation.candidates.of(ids)
+    read = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
+    return {chunk.id: text for chunk, text in zip(chunks, read, strict=True)}
+
+
+def _saying(phrase: str, texts: Mapping[str, str]) -> list[str]:
     """Return the ids of chunks with a phrase, whatever its case and blanks."""
     words = phrase.lower().split()
     wanted, having = " ".join(words), []
-    for name, payload in payloads.items():
-        text = str(payload.get("text", "")).lower()
+    for name, text in ((name, text.lower()) for name, text in texts.items()):
         # Most lack a word of it, which is sooner seen than blanks are made alike.
         if all(word in text for word in words) and wanted in " ".join(text.split()):
             having.append(name)

@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Layer:
-    """What the layer holds, in memory.
+    """The content of the layer, in memory.
 
     Attributes:
         live: ids of its points.

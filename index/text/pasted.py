@@ -7,7 +7,7 @@ _ESCAPES = re.compile(
     r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\033|\\e|\^\[|\u241b)\[[0-9;?]{0,40}[A-Za-z]|\x1b\][^\x07\n]{0,300}\x07"
 )
 _COLOUR = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3}){0,5})?m")
-"""What is left of a colour where its first character got lost."""
+"""A colour whose first character got lost."""
 _QUOTED = re.compile(r"^(?:[ \t]?>)+[ \t]?", re.MULTILINE)
 _LINE_FOLLOWS = r"(?=\\{0,8}t|\s|at |File |Traceback|#\d|\w[\w./$]{0,200}[.(])"
 _ESCAPED_LINE = re.compile(rf"\\n{_LINE_FOLLOWS}")

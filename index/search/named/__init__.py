@@ -1,3 +1,3 @@
-"""What a question names: definitions, paths as others write them, names of files, traces and messages."""
+"""Find what a question names: definitions, paths as others write them, names of files, traces and messages."""
 
 __all__ = ["defining", "named_paths", "named_places", "tree_paths"]
