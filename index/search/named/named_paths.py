@@ -82,12 +82,14 @@ def read_paths(generation: Generation, question: Question, root: str) -> NamedPa
 
 def _of_file(generation: Generation, question: Question, plain: str, exact: str, root: str) -> NamedPaths:
     """Read a text that looks like a path or a glob; `exact` is the file with this path."""
+    if exact and "/" in plain:
+        return NamedPaths(_without_names(question), (exact,))
     known = generation.manifest.file_paths()
     tree = TreePaths(known, root)
     asked = path_in(question.text) or plain
     without = _without_names(question)
     first = [exact] if exact else _of_glob(known, plain)
-    named = _files_of(tree, asked, plain) if not first or (exact and "/" not in plain) else []
+    named = _files_of(tree, asked, plain) if exact or not first else []
     if found := tuple(dict.fromkeys([*first, *(it.path for it in named)])):
         if not any(map(generation.manifest.chunks_of, found)):
             return NamedPaths(without, (), f"{found[0]} is empty or left out of the index", is_missing=True)
