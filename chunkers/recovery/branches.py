@@ -195,7 +195,10 @@ def _directives(source: bytes, unread: "Unread") -> Iterator[_Directive]:
     while (found := pattern.search(source, place)) is not None:
         start, end = found.span()
         if not _begins_row(source, start):
-            place = start + 1
+            # No later one of this row begins it.
+            place = source.find(b"\n", start)
+            if place < 0:
+                return
             continue
         place = end
         word = found["word"].lower()

@@ -36,7 +36,8 @@ _WORDS = re.compile(
     r"[A-Za-z]+\d?(?:[ _./:,-]+[A-Za-z]+\d?)*[?!.:]?|[A-Za-z_]+\d?(?:\.[A-Za-z_]+\d?)+|[a-z]+(?:[A-Z][a-z]+)+\d?"
 )
 _PROGRAM = re.compile(r"[A-Za-z_][\w.]*(?:\[|\(|->|::)[\w.,:'\"\[\](){} >-]*$|[\w.]+\.\w+\(")
-_SEGMENT = r"(?:[A-Za-z]+|[a-z]{1,12}\d{0,3}[a-z]{0,12}|\d+)"
+# A word without digits is read in one way alone: two ways for each of many words take time without end.
+_SEGMENT = r"(?:[A-Za-z]+|[a-z]{1,12}\d{1,3}[a-z]{0,12}|\d+)"
 _PHRASE = re.compile(rf"[+@#.*-]?{_SEGMENT}(?:[-_./:,+]{{1,2}}{_SEGMENT})*[.!?:)]?")
 """Words and numbers with marks between them: "at-least-8"."""
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

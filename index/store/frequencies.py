@@ -107,12 +107,12 @@ def _read_counts(name: str, lines: Iterator[bytes]) -> TermCounts:
 
     parts: list[tuple[Numbers, Numbers]] = []
     for line in lines:
-        read: dict[str, Any] = json.loads(line)
         try:
+            read: dict[str, Any] = json.loads(line)
             points, is_last = int(read["points"]), bool(read["is_last"])
             parts.append((_numbers(read["indices"]), _numbers(read["counts"])))
             is_of_name = read["name"] == name and 0 <= points < _MOST_POINTS
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, OverflowError, RecursionError) as error:
             raise ValueError("frequencies are malformed") from error
         if not is_of_name:
             raise ValueError("frequencies are out of place")

@@ -64,7 +64,8 @@ def without_attributes(source: bytes) -> bytes:
 
 def _row_before(found: re.Match[bytes]) -> bytes:
     place = found.start()
-    return found.string[max(found.string.rfind(b"\n", 0, place) + 1, place - _LONGEST_TYPE) : place]
+    first = max(0, place - _LONGEST_TYPE)
+    return found.string[max(first, found.string.rfind(b"\n", first, place) + 1) : place]
 
 
 def _blanked_if_code(found: re.Match[bytes]) -> bytes:
