@@ -222,6 +222,8 @@ _TOKEN = re.compile(
 """Tokens in a name. The library isn't asked: it would be loaded into a process that only lists files."""
 _LEAST = 20
 """Characters of the shortest path with a token; one with an assignment has a mark."""
+_SUFFIX = re.compile(r"\.[A-Za-z]{1,5}\Z")
+"""The end of a file's name. After another dot a password may go on."""
 _MARKS = re.compile("[=:]")
 
 
@@ -256,7 +258,7 @@ def _secrets_in(path: str) -> list[Match]:
 
 
 def _assigned_in(name: str) -> list[Match]:
-    low = name.encode("ascii", "replace").decode("ascii").lower()
-    stem = name.rpartition(".")[0] if name.rfind(".") > max(name.rfind("="), name.rfind(":")) else name
-    named = sorted(anchors(stem, low[: len(stem)], {word: places_of(low[: len(stem)], word) for word in ANCHORS}))
+    stem = _SUFFIX.sub("", name)
+    low = stem.encode("ascii", "replace").decode("ascii").lower()
+    named = sorted(anchors(stem, low, {word: places_of(low, word) for word in ANCHORS}))
     return list(assigned(stem, named, ".env"))
