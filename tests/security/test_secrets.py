@@ -310,7 +310,9 @@ def test_redaction_keeps_length_and_lines_and_finds_nothing_more_in_its_own_outp
 
 def test_words_with_hyphens_are_read_in_one_way_each() -> None:
     """Regression: each further word took five times as long, 15 of them hours."""
-    assert not find_secrets(f"The password is {'-'.join(['abcd'] * 60)}-x9%", "a.md")
+    value = "-".join(["abcd"] * 50) + "-x9%"
+    [found] = find_secrets(f"The password is {value}", "a.md")
+    assert found.end - found.start == len(value)
 
 
 def test_a_password_in_a_file_s_name_is_hidden_behind_its_dots_too() -> None:
