@@ -28,6 +28,8 @@ _LOADED = (
 )
 """Imported before the first fork; other modules are loaded by the worker that needs them."""
 
+_LAST_STANDARD_STREAM = 2
+
 _OBJECTS = 50_000
 """New objects between two collections, about 5 MB."""
 
@@ -71,6 +73,11 @@ def _load_rules() -> None:
 
 def main() -> None:
     """Load the parsers, and serve."""
+    # The number of a standard stream that is closed (`2>&-`) would be that of a connection, lost when a worker is
+    # begun, which closes its standard streams.
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _LAST_STANDARD_STREAM:
+        pass
+    os.close(number)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     what, rules, descriptor, folders = sys.argv[1:]
     if sys.platform == "win32":

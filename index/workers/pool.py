@@ -424,10 +424,13 @@ class Workers:
         number = self._end(worker)
         if not isinstance(error, OSError | EOFError):
             return "it answered with what is no plain data"
+        if isinstance(error, TimeoutError):
+            return f"its parser did not answer for {_WAIT_SECONDS:.0f} s"
         name = signal.Signals(number).name if number else "the process ended"
         reasons = {
             "SIGPROF": f"parsing it took longer than {seconds_for(size):.1f} s",
-            "SIGKILL": f"its parser did not answer for {_WAIT_SECONDS:.0f} s",
+            # Ending it takes this signal too.
+            "SIGKILL": "its process was ended, as a system does that is short of memory",
             "SIGABRT": f"parsing it needed more than {MEMORY_BYTES >> 20} MB, or its parser gave up",
         }
         return reasons.get(name, f"its parser crashed ({name})")

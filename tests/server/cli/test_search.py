@@ -394,17 +394,18 @@ def test_an_unknown_option_is_told_the_one_that_is_meant(cqm: "Cqm", option: str
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell of Unix closes the output")
-def test_a_closed_output_is_no_fault(cqm: "Cqm") -> None:
-    for closed in (">&-", "2>&-", ">&- 2>&-"):
-        done = subprocess.run(
-            ["sh", "-c", f'"$0" search greet {closed}', cqm.program],
-            cwd=cqm.project,
-            env=cqm.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, "Traceback" in done.stderr) == (0, False), (closed, done.stdout, done.stderr)
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_no_fault_and_files_are_parsed_all_the_same(cqm: "Cqm", closed: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" search greet {closed}', cqm.program],
+        cwd=cqm.project,
+        env=cqm.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), (done.stdout, done.stderr)
+    assert "3 unchanged" in cqm.run("index").stdout
 
 
 def test_the_help_cuts_no_summary(cqm: "Cqm") -> None:
