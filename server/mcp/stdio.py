@@ -1,10 +1,10 @@
 """MCP over standard input and output: only protocol goes out, and a signal ends it as the client's leaving does."""
 
-import io
 import os
 import select
 import signal
 import sys
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,16 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
+_MOST_READ = 1 << 16
+"""Bytes read at once; a pipe of Linux holds no more."""
+
 
 def serve_stdio(server: MCPServer[Any]) -> None:
     """Serve one client until it closes the stream, or until SIGINT or SIGTERM."""
     if sys.platform == "win32":
         # While this runs, the SDK points descriptor 1 at standard error and keeps the wire for itself.
         try:
-            anyio.run(_serve, server, None, None)
+            anyio.run(_serve_wire, server)
         finally:
             # The SDK has given the wire back: output left in libraries' buffers must not follow the protocol.
             os.dup2(2, 1)
@@ -34,15 +37,19 @@ def serve_stdio(server: MCPServer[Any]) -> None:
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
-    lines = io.TextIOWrapper(io.BufferedReader(_Input(heard, _woken_by_signals())), encoding="utf-8", errors="replace")
-    # Neither is closed: a thread may wait in them when the loop has ended.
-    wire = open(said, "w", buffering=1, encoding="utf-8", newline="\n", closefd=False)  # noqa: SIM115
-    anyio.run(_serve, server, anyio.wrap_file(lines), _Wire(wire))
+    anyio.run(_serve, server, heard, said)
 
 
-async def _serve(
-    server: MCPServer[Any], lines_in: anyio.AsyncFile[str] | None, wire_out: anyio.AsyncFile[str] | None
-) -> None:
+async def _serve(server: MCPServer[Any], heard: int, said: int) -> None:
+    lines = _Input(heard)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_end_by_signal, lines)
+        # The SDK reads and writes files of `anyio`, of which it uses no more than these have.
+        await _serve_wire(server, lines, _Output(said))
+        tasks.cancel_scope.cancel()
+
+
+async def _serve_wire(server: MCPServer[Any], lines_in: Any = None, wire_out: Any = None) -> None:  # noqa: ANN401
     # As `run_stdio_async` of the SDK, which drops lines that are no messages: their senders wait for ever.
     lowlevel = server._lowlevel_server  # noqa: SLF001
     async with stdio_server(lines_in, wire_out) as (lines, wire), anyio.create_task_group() as tasks:
@@ -51,6 +58,12 @@ async def _serve(
         async with messages:
             await lowlevel.run(messages, wire, lowlevel.create_initialization_options())
         tasks.cancel_scope.cancel()
+
+
+async def _end_by_signal(lines: "_Input") -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            lines.end()
 
 
 async def _pass_on(
@@ -81,35 +94,60 @@ def _no_message(error: Exception) -> JSONRPCError | None:
     return JSONRPCError(jsonrpc="2.0", id=known, error=told)
 
 
-class _Input(io.RawIOBase):
-    """Standard input that a signal ends, as the client's leaving does: nothing could interrupt its reading.
+class _Input:
+    """Lines of a client, in the place of a file of the SDK: read by the event loop, so that no thread has to be woken.
 
     Parameters:
         wire: descriptor of the client's messages.
-        woken: descriptor that can be read once there was a signal.
     """
 
-    def __init__(self, wire: int, woken: int) -> None:
-        self._wire, self._woken = wire, woken
+    def __init__(self, wire: int) -> None:
+        self._wire = wire
+        self._waiting = anyio.CancelScope()
 
-    def readable(self) -> bool:
-        return True
+    def end(self) -> None:
+        """End the lines, as the client's leaving does."""
+        self._waiting.cancel()
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - as its base has it
-        ready, _, _ = select.select([self._wire, self._woken], [], [])
-        return 0 if self._woken in ready else os.readv(self._wire, [buffer])
+    async def __aiter__(self) -> AsyncIterator[str]:
+        begun: list[bytes] = []
+        while data := await self._read():
+            *whole, rest = data.split(b"\n")
+            for part in whole:
+                yield b"".join([*begun, part]).decode("utf-8", errors="replace")
+                begun.clear()
+            begun.append(rest)
+        if any(begun):
+            yield b"".join(begun).decode("utf-8", errors="replace")
+
+    async def _read(self) -> bytes:
+        with self._waiting, suppress(PermissionError):
+            # Files are refused by epoll: they can always be read.
+            await anyio.wait_readable(self._wire)
+        if self._waiting.cancel_called:
+            return b""
+        self._waiting = anyio.CancelScope()
+        return os.read(self._wire, _MOST_READ)
 
 
-class _Wire(anyio.AsyncFile[str]):
-    """A file that each line has left when it is written: to flush it would take another thread's turn."""
+class _Output:
+    """What a client reads, in the place of a file of the SDK; written by the event loop, as `_Input` is read.
+
+    Parameters:
+        wire: descriptor of the client's pipe, socket, terminal or file.
+    """
+
+    def __init__(self, wire: int) -> None:
+        self._wire = wire
+
+    async def write(self, text: str) -> None:
+        """Write a text whole; others go on while the client reads none of it."""
+        data = memoryview(text.encode())
+        while data:
+            # A pipe that has room takes so many bytes at once: to write them blocks nobody.
+            if not select.select([], [self._wire], [], 0)[1]:
+                await anyio.wait_writable(self._wire)
+            data = data[os.write(self._wire, data[: select.PIPE_BUF]) :]
 
     async def flush(self) -> None:
-        """Do nothing."""
-
-
-def _woken_by_signals() -> int:
-    """Return a descriptor that can be read after SIGINT or SIGTERM."""
-    woken, wake = os.pipe()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: os.write(wake, b"!"))
-    return woken
+        """Do nothing: what is written has left."""

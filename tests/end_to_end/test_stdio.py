@@ -184,6 +184,37 @@ def test_a_line_that_is_no_message_is_answered_and_the_server_goes_on(
 
 
 @FORKED
+def test_a_client_may_send_hundreds_of_long_requests_before_it_reads_a_reply(
+    project: Path, environment: dict[str, str]
+) -> None:
+    with process([COMMAND, "serve", "--root", str(project)], environment) as running:
+        shake_hands(running)
+        assert running.stdin
+        assert running.stdout
+        for number in range(2, 302):
+            long = {"id": number, "method": "tools/list", "params": {"_meta": {"note": "x" * 10_000}}}
+            running.stdin.write(json.dumps({"jsonrpc": "2.0", **long}).encode() + b"\n")
+        running.stdin.flush()
+        answers = [parsed(running.stdout.readline()) for _ in range(300)]
+    assert {it["id"] for it in answers} == set(range(2, 302))
+    assert all(len(it["result"]["tools"]) > 5 for it in answers)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the SDK reads standard input there")
+def test_requests_may_come_from_a_file_and_replies_go_to_one(project: Path, environment: dict[str, str]) -> None:
+    told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "file", "version": "1"}}
+    asked = project.parent / "asked.jsonl"
+    asked.write_text(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": told}) + "\n")
+    with asked.open("rb") as requests, (project.parent / "said.jsonl").open("wb") as replies:
+        command = [COMMAND, "serve", "--root", str(project)]
+        done = subprocess.run(
+            command, env=environment, stdin=requests, stdout=replies, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert parsed((project.parent / "said.jsonl").read_bytes())["result"]["serverInfo"]["name"] == "cqm"
+
+
+@FORKED
 def test_it_ends_when_the_client_leaves(project: Path, environment: dict[str, str]) -> None:
     with process([COMMAND, "serve", "--root", str(project)], environment) as running:
         shake_hands(running)
