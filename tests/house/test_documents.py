@@ -29,6 +29,8 @@ SHOWN = [ROOT / "README.md", *DOCS]
 """The pages whose examples are run; those of the others change this checkout."""
 
 MOST_WORDS = 2_000
+LONGEST_ENTRY = 140
+"""Characters of a line of the changelog."""
 MOST_NOT_RUN = 18
 """Blocks that need a registry, another program or a service. Think twice before you raise this."""
 
@@ -82,6 +84,17 @@ def anchors(page: Path) -> set[str]:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < MOST_WORDS
+
+
+def test_the_changelog_is_a_list_of_short_entries_under_headings_of_their_own() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > LONGEST_ENTRY] == []
+    _, *versions = re.split(r"^## ", "\n".join(lines), flags=re.MULTILINE)
+    for version in versions:
+        headings = re.findall(r"^### .*$", version, re.MULTILINE)
+        assert len(headings) == len(set(headings))
+        entries = version[version.index("### ") :]
+        assert [line for line in entries.splitlines() if line and not line.startswith(("### ", "- ", "  "))] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
