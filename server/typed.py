@@ -1,7 +1,6 @@
-"""Values of dataclasses from the JSON types that `console.plain` made of them, without what validates a stranger's.
+"""Rebuild dataclasses from the JSON of `console.plain` without validation: only for peers that run the same code.
 
-It is for messages of a process that runs the same code. A validating library takes longer to load than a client that
-searches once takes for all else.
+A validating library takes longer to load than all the rest of a client that searches once.
 """
 
 from collections.abc import Callable, Mapping

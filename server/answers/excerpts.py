@@ -24,8 +24,8 @@ _MARK_TOKENS = 9
 """Tokens of a line marking left-out lines, with the reply's mark."""
 _EQUAL = 1e-9
 _COMMENT_SHARE = 0.15
-"""Largest share of the room for a comment that is asked for with its definition: a longer one would fill a reply. So it
-is for a comment in a definition that has no room as a whole: its code comes first.
+"""Largest share of the room for a comment that is asked for with its definition: a longer one would fill a reply. The
+same share holds for comments inside a definition that does not fit: its code comes first.
 """
 _OPENING = re.compile(r"\s*/\*(?!.*\*/)")
 _OPENING_TEXT = re.compile(r"\s*[rR]?(\"{3}|'{3})(?!.*\1)")

@@ -86,7 +86,7 @@ def attempt(repository: Repository, plan: Plan, export: Export) -> Made:
     """Make the snapshot of a repository, once; keep the one that is there if nothing has changed.
 
     Raises:
-        CqmError: it cannot be had, indexed or written; another try may help if that is `retryable`.
+        CqmError: cloning, indexing or writing failed; another try may help if that is `retryable`.
     """
     began = time.monotonic()
     plan.work.mkdir(parents=True, exist_ok=True, mode=0o700)

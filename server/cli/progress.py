@@ -70,7 +70,7 @@ def update(
 
 
 def settled(summary: UpdateSummary, cancelled: Callable[[], bool], *, anew: bool) -> UpdateSummary:
-    """Tell the notes of a summary, and give it back.
+    """Print the notes of a summary, and return it.
 
     Raises:
         KeyboardInterrupt: the update was stopped.

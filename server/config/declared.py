@@ -17,12 +17,12 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def declared_options(declaring: type[Any]) -> dict[str, Option]:
-    """The options declared by a dataclass, by field, in their order in cqm.yml."""
+    """Return the options declared by a dataclass, by field, in their order in cqm.yml."""
     return {it.name: known for it in fields(declaring) if (known := option_of(it))}
 
 
 def range_of(known: Option) -> str:
-    """The range of a number in words, such as "64 to 8192"; empty where there is none."""
+    """Return the range of a number in words, such as "64 to 8192"; empty where there is none."""
     low, above, high = known.at_least, known.above, known.at_most
     if low is not None:
         return f"{low} or more" if high is None else f"{low} to {high}"
@@ -48,7 +48,7 @@ def with_sections(model: type[Model]) -> type[Model]:
 
 @cache
 def section_of(declaring: Any) -> type[Section]:  # noqa: ANN401 - a dataclass
-    """The section of the options declared by a dataclass; its other fields are left out."""
+    """Return the section of the options declared by a dataclass; its other fields are left out."""
     kinds = get_type_hints(declaring)
     made: dict[str, Any] = {}
     for it in fields(declaring):
@@ -71,7 +71,7 @@ def as_section(options: object) -> Section:
 
 
 def _kind(annotation: Any, known: Option) -> Any:  # noqa: ANN401 - a type
-    """The type for pydantic to check, from the annotation in a dataclass."""
+    """Return the type for pydantic to check, from the annotation in a dataclass."""
     arguments = get_args(annotation)
     if get_origin(annotation) is tuple:
         rows = GenericAlias(tuple, (_kind(arguments[0], known), ...))

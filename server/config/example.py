@@ -40,14 +40,14 @@ _BLOCKS = {
 
 
 def example() -> str:
-    """The text of the file."""
+    """Return the text of the file."""
     defaults = Options().model_dump(mode="json")
     parts = ("".join(_part(key, info, defaults[key])) for key, info in Options.model_fields.items())
     return "\n".join((_HEAD, *parts))
 
 
 def _part(key: str, info: FieldInfo, value: object) -> Iterator[str]:
-    """A section with its options, or an option by itself."""
+    """Yield a section with its options, or an option by itself."""
     declaring = getattr(info.annotation, "declaring", None)
     yield _BLOCKS.get(key, "")
     yield from _comment(info.description or "" if declaring is None else _summary(declaring))
@@ -62,7 +62,7 @@ def _part(key: str, info: FieldInfo, value: object) -> Iterator[str]:
 
 
 def _summary(declaring: type) -> str:
-    """The first paragraph of a docstring."""
+    """Return the first paragraph of a docstring."""
     return (declaring.__doc__ or "").partition("\n\n")[0]
 
 
@@ -71,7 +71,7 @@ def _comment(text: str, indent: str = "") -> Iterator[str]:
 
 
 def _written(value: object) -> str:
-    """A default behind its colon; JSON is YAML, and words need no quotes."""
+    """Return a default behind its colon; JSON is YAML, and words need no quotes."""
     if value is None:
         return ""
     return f" {value}" if value and isinstance(value, str) else f" {json.dumps(value)}"

@@ -30,7 +30,7 @@ _PASSWORD = re.compile(r"(?<=://)\S*@")
 
 
 def option_names(model: type[BaseModel]) -> dict[Name, bool]:
-    """Every option of a model of sections, and whether it is a list; `ANY` stands for the name of a block."""
+    """Return every option of a model of sections, and whether it is a list; `ANY` stands for the name of a block."""
     names: dict[Name, bool] = {}
     for key, field in model.model_fields.items():
         kind = field.annotation
@@ -74,13 +74,13 @@ def validated(model: type[Model], layer: Layer) -> Model:
 
 @cache
 def _part(model: type[BaseModel], keys: Name) -> type[Section]:
-    """A model of some sections of another one: a validator of all takes longer to build than a search takes."""
+    """Return a model of some sections of another one: a validator of all takes longer to build than a search takes."""
     fields: dict[str, Any] = {key: (model.model_fields[key].annotation, model.model_fields[key]) for key in keys}
     return create_model(model.__name__, __base__=Section, **fields)
 
 
 def given(model: BaseModel) -> dict[str, object]:
-    """The options set on a model, by section and block, without defaults."""
+    """Return the options set on a model, by section and block, without defaults."""
     return {key: _given(getattr(model, key)) for key in model.model_fields_set}
 
 
@@ -144,7 +144,7 @@ def _problem(detail: ErrorDetails, layer: Layer, model: type[BaseModel], names: 
 
 
 def _section_of(model: type[BaseModel], parts: Name) -> tuple[type[Section] | None, str]:
-    """The section of an option, with the option's name there; None for an option in no section."""
+    """Return the section of an option, with the option's name there; None for an option in no section."""
     kind = model.model_fields[parts[0]].annotation
     rest = parts[1:]
     if get_origin(kind) is dict:
@@ -155,7 +155,7 @@ def _section_of(model: type[BaseModel], parts: Name) -> tuple[type[Section] | No
 
 
 def _expected(detail: ErrorDetails, section: type[Section] | None, option: str) -> str:
-    """The allowed values: "expected 1 to 100"."""
+    """Return the allowed values: "expected 1 to 100"."""
     kind, context = detail["type"], detail.get("ctx", {})
     limits = range_of(declared_options(section.declaring)[option]) if section else ""
     if kind == "value_error":
@@ -182,6 +182,6 @@ def _name(detail: ErrorDetails) -> Name:
 
 
 def _short(value: object) -> str:
-    """A refused value in short, without the password of an address."""
+    """Return a refused value in short, without the password of an address."""
     text = printable(_PASSWORD.sub("***@", json.dumps(value, default=str, ensure_ascii=False)))
     return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 - a line's worth

@@ -71,7 +71,7 @@ class Options(Section):
     )
 
     def sections(self) -> Iterator[tuple[Name, Section]]:
-        """Every section with its place; the blocks under `providers` too."""
+        """Yield every section with its place; the blocks under `providers` too."""
         for key in type(self).model_fields:
             value = getattr(self, key)
             if isinstance(value, Section):
@@ -83,15 +83,15 @@ class Options(Section):
         return instance_of(ScanOptions, self.scan, secrets=instance_of(SecretOptions, self.secrets))
 
     def chunk_options(self) -> ChunkOptions:
-        """The sizes of chunks."""
+        """Return the sizes of chunks."""
         return instance_of(ChunkOptions, self.chunk)
 
     def embedding_options(self) -> EmbeddingOptions:
-        """The model and its service."""
+        """Return the model and its service."""
         return _embedding_options(self.embedding)
 
     def route_options(self) -> RouteOptions:
-        """The models beside it; every name given there has a block."""
+        """Return the models beside it; every name given there has a block."""
         named = self.embedding
         return instance_of(
             RouteOptions,
@@ -105,19 +105,19 @@ class Options(Section):
         return instance_of(CacheOptions, self.cache)
 
     def context_options(self) -> ContextOptions:
-        """The writer of contexts."""
+        """Return the writer of contexts."""
         return instance_of(ContextOptions, self.context, api_key_env=_key_variable(self.context))
 
     def rerank_options(self) -> RerankOptions:
-        """The reranker."""
+        """Return the reranker."""
         return instance_of(RerankOptions, self.rerank)
 
     def store_options(self) -> StoreOptions:
-        """The server for the chunks."""
+        """Return the server for the chunks."""
         return instance_of(StoreOptions, self.store, url=self.store.url.rstrip("/"))
 
     def late_options(self) -> TokenEncoderOptions:
-        """The token encoder of files with a rule for late chunking; none where there is no such rule."""
+        """Return the token encoder of files with a rule for late chunking; none where there is no such rule."""
         if not self.chunk.rules:
             return TokenEncoderOptions()
         from cqm.chunkers.strategies.options import late_pooling  # only where there are rules
@@ -139,7 +139,7 @@ def _embedding_options(section: EmbeddingOptions) -> EmbeddingOptions:
 
 
 def _key_variable(section: EmbeddingOptions | ContextOptions) -> str:
-    """The variable of a service's key: naming another address sends the provider's own key there.
+    """Return the variable of a service's key: naming another address sends the provider's own key there.
 
     An untrusted project may name neither; see trust.py. The layers below never send the key to another address by
     themselves.

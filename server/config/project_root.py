@@ -10,7 +10,7 @@ _MARKS = (".git", FILE_NAME)
 
 
 def project_root(folder: Path) -> Path:
-    """The nearest project at or above `folder`; else `folder`.
+    """Return the nearest project at or above `folder`; else `folder`.
 
     The home folder and the top of a disk are never the project of a folder below them.
 
@@ -23,7 +23,7 @@ def project_root(folder: Path) -> Path:
 
 
 def left_by_link(path: Path) -> Path | None:
-    """The project around a path as it is written, if a link in it leads out of that project; else None."""
+    """Return the project around a path as it is written, if a link in it leads out of that project; else None."""
     root = project_root(Path(os.path.abspath(path)).parent)  # noqa: PTH100 - `resolve` follows links
     return root if is_project(root) and not path.resolve().is_relative_to(root.resolve()) else None
 
@@ -49,7 +49,7 @@ def _everybody_writes(folder: Path) -> bool:
 
 
 def user_file() -> Path:
-    """The user's cqm.yml, which may be missing."""
+    """Return the user's cqm.yml, which may be missing."""
     from platformdirs import user_config_path  # start-up time
 
     return user_config_path("cqm", appauthor=False) / FILE_NAME

@@ -47,7 +47,7 @@ class Settings(Options):
         return _settle(sources, root)
 
     def group(self, name: str) -> tuple[Path, ...]:
-        """The folders of a group.
+        """Return the folders of a group.
 
         Raises:
             SettingsError: there is no such group.
@@ -60,7 +60,7 @@ class Settings(Options):
         return self.groups[name]
 
     def index_options(self, root: Path) -> IndexOptions:
-        """The options of the index of `root`, its own cqm.yml included.
+        """Return the options of the index of `root`, its own cqm.yml included.
 
         Raises:
             SettingsError: as `for_root`.
@@ -129,7 +129,7 @@ def load_settings(
     environment: Mapping[str, str] | None = None,
     user: Path | None = None,
 ) -> Settings:
-    """The settings in force: command line over environment over the project's file over the user's over defaults.
+    """Return the settings in force: command line, environment, the project's file, the user's, defaults; first wins.
 
     Parameters:
         root: the indexed folder or file; None for no project.
@@ -163,7 +163,7 @@ def _source(layer: Layer | None) -> _Source:
 def _secret_variables(
     mine: Options, environment: Mapping[str, str], overrides: Mapping[str, object], names: Iterable[Name]
 ) -> Iterator[str]:
-    """The variables of the user's keys, whose names may begin with our prefix."""
+    """Yield the variables of the user's keys, whose names may begin with our prefix."""
     for _, section in mine.sections():
         yield from (str(value) for key, value in section if key.endswith("_env"))
     yield from (environment.get(environment_variable(name), "") for name in names if name[-1].endswith("_env"))

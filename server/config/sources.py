@@ -46,7 +46,7 @@ class Layer:
     typed: bool
 
     def place(self, name: Name) -> Name:
-        """The option itself, the first option written in it, or the nearest section written around it."""
+        """Return the option itself, the first option written in it, or the nearest section written around it."""
         while True:
             within = (written for written in self.origins if written[: len(name)] == name)
             if (found := next(within, None)) is not None:
@@ -54,7 +54,7 @@ class Layer:
             name = name[:-1]
 
     def origin(self, name: Name) -> str:
-        """The file and line, or variable, of that place."""
+        """Return the file and line, or variable, of that place."""
         return self.origins[self.place(name)]
 
 
@@ -167,14 +167,14 @@ def command_line_layer(overrides: Mapping[str, object], options: Mapping[Name, b
 
 
 def as_written(options: Iterable[Name], near: Name) -> list[str]:
-    """The options as written beside `near`: those of blocks with the name of its block."""
+    """Return the options as written beside `near`: those of blocks with the name of its block."""
     block = near[1] if len(near) > 1 else ""
     concrete = (tuple(block if part == ANY else part for part in name) for name in options)
     return [".".join(name) for name in concrete if all(name)]
 
 
 def environment_variable(name: Name) -> str:
-    """The variable of an option: CQM_CHUNK_MAX_TOKENS for ("chunk", "max_tokens")."""
+    """Return the variable of an option: CQM_CHUNK_MAX_TOKENS for ("chunk", "max_tokens")."""
     return _ENVIRONMENT_PREFIX + "_".join(name).upper()
 
 

@@ -187,7 +187,7 @@ def _reason(name: Name, old: object, new: object) -> str:
 
 
 def _names(values: Mapping[str, object], above: Name = ()) -> Iterator[Name]:
-    """The options of nested sections and blocks."""
+    """Yield the options of nested sections and blocks."""
     for key, value in values.items():
         name = (*above, key)
         if isinstance(value, dict):

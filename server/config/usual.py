@@ -1,4 +1,4 @@
-"""The settings of a command that asks, without what validates them where nobody set any."""
+"""Settings for query commands; pydantic is loaded only where something is set."""
 
 import os
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _PREFIX = "CQM_"
 
 
 class AskedSettings(Protocol):
-    """The part of `Settings` that a command needs which asks an index something."""
+    """The part of `Settings` that a query command needs."""
 
     @property
     def index(self) -> IndexSection:
@@ -30,12 +30,12 @@ class AskedSettings(Protocol):
         """The budget of a reply."""
 
     def index_options(self, root: Path) -> IndexOptions:
-        """The options of the index of `root`."""
+        """Return the options of the index of `root`."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsualSettings:
-    """That part where nobody set anything but a page."""
+    """The defaults, plus the command's own limit and mode."""
 
     root: Path
     search: SearchSection = field(default_factory=SearchSection)
@@ -43,12 +43,12 @@ class UsualSettings:
     server: ServerSection = field(default_factory=ServerSection)
 
     def index_options(self, root: Path) -> IndexOptions:
-        """The defaults; another folder may have a cqm.yml of its own."""
+        """Return the defaults; another folder may have a cqm.yml of its own."""
         return IndexOptions() if root == self.root else asked_settings(root, {}).index_options(root)
 
 
 def asked_settings(root: Path, overrides: Mapping[str, object]) -> AskedSettings:
-    """The settings in force for a command that asks; see `load_settings`.
+    """Return the settings in force for a query command; see `load_settings`.
 
     Parameters:
         root: the indexed folder or file.
@@ -67,7 +67,7 @@ def asked_settings(root: Path, overrides: Mapping[str, object]) -> AskedSettings
 
 
 def _page(overrides: Mapping[str, object]) -> SearchSection | None:
-    """The page that a command's own options ask for, which click has checked; None where there are other overrides."""
+    """Return the limit and mode of a command's own options, checked by click; None if there are other overrides."""
     usual = SearchSection()
     limit, mode = overrides.get("search.limit", usual.limit), overrides.get("search.mode", usual.mode)
     if overrides.keys() - {"search.limit", "search.mode"} or not isinstance(limit, int) or mode not in list(SearchMode):

@@ -99,7 +99,7 @@ def service_variables(options: IndexOptions, environment: Mapping[str, str]) -> 
 
 
 def _names(options: IndexOptions) -> Iterator[str]:
-    """Variables named by options, those of each service by convention, and those of the way."""
+    """Yield the variables that services need: named in options, usual for the service, of proxies and certificates."""
     yield from filter(None, _values(options, "_env"))
     is_alone = _IN_PROCESS.issuperset(_values(options, "provider"))
     if is_alone and not options.store.url and not options.late.is_served:

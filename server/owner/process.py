@@ -101,7 +101,7 @@ class _Door(NamedTuple):
 
 
 def _lock_of(host: Path) -> PrivateLock | None:
-    """Take the place of the process that clients bring their indexes; None if another has it."""
+    """Lock the place of the process that serves all clients; None if another process holds it."""
     lock = lock_in(host, OWNER_LOCK, 0)
     try:
         lock.acquire()

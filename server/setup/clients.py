@@ -341,5 +341,5 @@ CLIENTS: tuple[Client, ...] = (
 
 
 def client(name: str) -> Client:
-    """The client of a name for `--client`."""
+    """Return the client of a name for `--client`."""
     return next(row for row in CLIENTS if row.id == name)

@@ -35,7 +35,7 @@ class _Object(NamedTuple):
     members: list[_Member]
 
     def member(self, key: str) -> _Member | None:
-        """The member which counts of those with a key: the last."""
+        """Return the member which counts of those with a key: the last."""
         return next((member for member in reversed(self.members) if member.key == key), None)
 
 
@@ -208,13 +208,13 @@ def _inserted(document: _Document, around: _Object, key: str, value: Mapping[str
 
 
 def _comma(document: _Document, end: int) -> int:
-    """The end of the comma behind a value; 0 without one."""
+    """Return the end of the comma behind a value; 0 without one."""
     at = _skip(document.commented, end)
     return at + 1 if document.commented[at : at + 1] == "," else 0
 
 
 def _line_end(document: _Document, start: int, close: int) -> int:
-    """The end of a line with the comments behind a value; `start` where the object closes in that line."""
+    """Return the end of a line with the comments behind a value; `start` where the object closes in that line."""
     at = start
     for comment in _COMMENTS.finditer(document.text, start, close):
         if "\n" in document.text[at : comment.start()]:

@@ -57,7 +57,7 @@ def cut(text: str, _path: Sequence[str], *, is_empty_kept: bool) -> str:  # noqa
 
 
 def _place(text: str) -> tuple[int, int] | None:
-    """The positions of the paragraph with its marks; None without one."""
+    """Return the positions of the paragraph with its marks; None without one."""
     start, end = text.find(START), text.find(END)
     if start < 0 and end < 0:
         return None

@@ -63,7 +63,7 @@ def cut(text: str, path: Sequence[str], *, is_empty_kept: bool) -> str:  # noqa:
 
 
 def _place(text: str, path: Sequence[str], old: object) -> tuple[int, int]:
-    """The positions of a table: of its own block as we write it, else from its header to the next one."""
+    """Return the positions of a table: of its own block as we write it, else from its header to the next one."""
     if isinstance(old, Mapping):
         for newline in ("\n", "\r\n"):
             block = _written(path, old, newline)

@@ -110,7 +110,7 @@ def _next_line(text: str, position: int) -> int:
 
 
 def _lines(text: str, key: yaml.Node, value: yaml.Node) -> tuple[int, int]:
-    """The positions of an entry's lines, without the blank lines and comments behind them."""
+    """Return the positions of an entry's lines, without the blank lines and comments behind them."""
     start = text.rfind("\n", 0, key.start_mark.index) + 1
     end = max(_last(value), key.end_mark.index)
     return start, _next_line(text, end)

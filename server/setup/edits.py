@@ -18,11 +18,11 @@ class BrokenFileError(CqmError):
 
 
 def newline_of(text: str) -> str:
-    """The line ends of a text: those of its first line; a line feed in a text of one line."""
+    """Return the line end of a text's first line; a line feed for a text of one line."""
     first = text.find("\n")
     return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
 
 
 def line_of(text: str, position: int) -> int:
-    """The line of a position, from 1."""
+    """Return the line of a position, from 1."""
     return text.count("\n", 0, position) + 1

@@ -22,7 +22,7 @@ class RefusedError(CqmError):
 
 
 def backup_of(path: Path) -> Path:
-    """The copy of a file as it was before."""
+    """Return the copy of a file as it was before."""
     return path.with_name(path.name + _BACKUP)
 
 

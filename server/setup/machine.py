@@ -53,5 +53,5 @@ class Machine(NamedTuple):
 
 
 def this_machine() -> Machine:
-    """The machine and user of this process."""
+    """Return the machine and user of this process."""
     return Machine(Path.home(), sys.platform, os.environ)

@@ -152,7 +152,7 @@ def _removal(spot: Spot, real: Path, data: bytes | None, text: str) -> Change:
 
 
 def _again(backup: bytes, spot: Spot, entry: Mapping[str, object]) -> bytes | None:
-    """The file which `cqm setup` made of an older one; None if it could not have."""
+    """Return the file which `cqm setup` made of an older one; None if it could not have."""
     try:
         return with_entry(backup.decode("utf-8"), spot.form, spot.path, entry).encode()
     except (BrokenFileError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Let people see the page who came by the link with the token. Everybody else gets a page that says so."""
+"""Require the link with the token. Everybody else gets a page that says so."""
 
 import hmac
 import secrets
@@ -74,7 +74,7 @@ class Gate:
         await self._app(inside, receive, send_with_headers)
 
     def _refusal_or_welcome(self, scope: "Scope", headers: Mapping[str, str]) -> Response | None:
-        """Answer whoever is not inside; None for who is."""
+        """Return a refusal or the welcome page; None if the request may pass."""
         if headers.get("host", "").rpartition(":")[0].strip("[]") not in self._hosts:
             return Response("Unknown host.", 403, media_type="text/plain")
         if scope["method"] not in {"GET", "HEAD"}:

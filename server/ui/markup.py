@@ -69,7 +69,7 @@ def notes(lines: Iterable[str]) -> str:
 
 
 def listed(rows: Iterable[tuple[str, str]]) -> str:
-    """Write names with their values, of which those are HTML; empty ones are left out."""
+    """Write rows of names and values; values are HTML, and empty rows are left out."""
     items = "".join(f"<dt>{safe(name)}</dt><dd>{value}</dd>" for name, value in rows if value)
     return f"<dl class='facts'>{items}</dl>" if items else ""
 

@@ -70,7 +70,7 @@ def publish(name: str, path: Path | None, *, keep: int, as_json: bool, overrides
 @as_json_option
 @set_option
 def take(name: str, path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int:
-    """Have the index of PATH stand on the base NAME of the server of store.url; then index what differs here.
+    """Use the base NAME of the server of store.url for the index of PATH; index only what differs here.
 
     The base stays on the server, where nobody changes it; what differs, now and later, is kept here. Run it again to
     have a newer base. The present index serves until that is done, and stays if the base has other options.

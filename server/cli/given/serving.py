@@ -91,10 +91,12 @@ def setup(*, clients: tuple[str, ...], roots: tuple[Path, ...], **asked: Any) ->
 def completion(shell: str) -> int:
     """Print a script which has SHELL complete commands and options.
 
-    In ~/.bashrc write eval "$(cqm completion bash)", in ~/.zshrc eval "$(cqm completion zsh)", in
-    ~/.config/fish/config.fish cqm completion fish | source, in $PROFILE cqm completion powershell | Out-String |
-    Invoke-Expression.
-    """
+    \b
+    ~/.bashrc                   eval "$(cqm completion bash)"
+    ~/.zshrc                    eval "$(cqm completion zsh)"
+    ~/.config/fish/config.fish  cqm completion fish | source
+    $PROFILE                    cqm completion powershell | Out-String | Invoke-Expression
+    """  # noqa: D301 - the mark of click before lines that stay as they are
     from cqm.server.setup.completion import script
 
     sys.stdout.write(script(click.get_current_context().find_root().command, "cqm", shell))
