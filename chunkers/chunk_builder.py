@@ -127,7 +127,7 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
 
 
 def _bounded(piece: Piece) -> Piece:
-    """Return a piece without the outer parts of names, and the end of a context, that are far too long."""
+    """Shorten names to their last characters and a context to its first ones, where they are far too long."""
     names = (piece.symbol, *piece.defines, *[it.name for it in piece.definitions])
     if max(map(len, names)) <= _LONGEST_NAME and len(piece.context) <= _LONGEST_CONTEXT:
         return piece

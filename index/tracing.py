@@ -20,7 +20,7 @@ _tracers: "list[Tracer]" = []
 
 
 def use(tracer: "Tracer | None") -> None:
-    """Have spans told to a tracer from now on, or to none."""
+    """Send spans to a tracer from now on; None turns it off."""
     _tracers[:] = [tracer] if tracer else []
 
 

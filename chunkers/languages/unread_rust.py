@@ -1,4 +1,4 @@
-"""Make Rust of what is none: items in lazy_static!, bitflags! and cfg_if!, aliases of traits."""
+"""Rewrite lazy_static!, bitflags!, cfg_if! and trait aliases as plain Rust."""
 
 import re
 

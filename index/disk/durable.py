@@ -6,12 +6,16 @@ other journaling file systems do so by themselves soon after, in order).
 
 import os
 import shutil
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
+
+if sys.platform == "darwin":
+    import fcntl
 
 from cqm.index.disk.beneath import FILE_FLAGS
 from cqm.index.disk.private import names_in
@@ -218,9 +222,26 @@ def _sync(path: Path | str, flags: int) -> None:
 
 def _sync_opened(path: Path | str, opened: int) -> None:
     try:
-        os.fsync(opened)
+        sync_opened(opened)
     except OSError as error:
         raise _failed(path, error) from error
+
+
+def sync_opened(opened: int) -> None:
+    """Write what a file holds to its disk; macOS leaves it in the disk's own memory at fsync, see its fcntl(2).
+
+    Parameters:
+        opened: descriptor of the file.
+
+    Raises:
+        OSError: the disk fails.
+    """
+    if sys.platform == "darwin":
+        # Network file systems know no such flush.
+        with suppress(OSError):
+            fcntl.fcntl(opened, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(opened)
 
 
 def _failed(path: Path | str, error: OSError) -> StoreError:

@@ -66,8 +66,10 @@ def relative_to_root(root: Path, path: str | Path) -> str:
         path: relative to it or absolute; need not exist.
 
     Raises:
-        ScanError: it is outside of the root.
+        ScanError: it is outside of the root, or no path.
     """
+    if "\0" in os.fspath(path):
+        raise ScanError("A path has a null character.", remedy="Leave it out.")
     # Only the parents are resolved: the last part may be a link or may have vanished.
     absolute = Path(os.path.normpath(root / path))
     for candidate in (absolute, absolute.parent.resolve() / absolute.name):

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from cqm.index.disk.durable import replace_file
+from cqm.index.disk.durable import replace_file, sync_opened
 from cqm.index.disk.private import (
     make_folders,
     narrow_folder,
@@ -168,7 +168,7 @@ def _made(inside: Path, notes: Path) -> Path:
         with os.fdopen(open_private(inside, name, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
             file.write(text.encode())
             file.flush()
-            os.fsync(file.fileno())
+            sync_opened(file.fileno())
     folder = inside / proof.id
     folder.mkdir(mode=0o700)
     return folder

@@ -33,6 +33,8 @@ def listed_file(root: Path, path: str, options: ScanOptions) -> FoundFile:
         NotIndexedError: it does not exist, is a folder, or is left out; the message has the reason.
         ScanError: the root cannot be read.
     """
+    if "\0" in path:
+        raise NotIndexedError("A path with a null character does not exist.")
     exists = is_file = True
     if not root.is_file():
         exists, is_file = _looked_at(root, path)
@@ -69,7 +71,7 @@ def _nearest(root: Path, path: str, options: ScanOptions) -> FoundFile | None:
 
 def is_folder(root: Path, path: str) -> bool:
     """Whether a path below the root is a folder, and no link to one."""
-    return not root.is_file() and not _looked_at(root, path)[1]
+    return "\0" not in path and not root.is_file() and not _looked_at(root, path)[1]
 
 
 def _looked_at(root: Path, path: str) -> tuple[bool, bool]:

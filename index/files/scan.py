@@ -59,8 +59,7 @@ class FoundFile:
         size: in bytes; 0 for a folder.
         mtime_ns: modification time in nanoseconds since the epoch.
         skip: the reason for skipping it; None if it is to be read. A folder without a reason cannot be read:
-            `read_file`
-            reports the error.
+            `read_file` reports the error.
         ctime_ns: time of the inode's last change, likewise: it reveals a change with equal size and modification time.
             On Windows, the file's creation time.
     """
@@ -120,8 +119,7 @@ def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -
         root: a folder, or a single file.
         options: define the scope.
         below: scan only these files and folders, relative to the root with "/" between parts, and the folders above
-            them;
-            they may have vanished. Takes milliseconds for any size of tree.
+            them; they may have vanished. Takes milliseconds for any size of tree.
 
     Raises:
         ScanError: the root is missing, cannot be read or is neither file nor folder, or a pattern is malformed.

@@ -147,7 +147,7 @@ def _differences(before: Mapping[str, object], now: Mapping[str, object]) -> Ite
 
 
 def _is_told_of_code(name: str, before: Mapping[str, object], now: Mapping[str, object]) -> bool:
-    """Whether an option of the model for prose is that of the model for code, which it is without one of its own."""
+    """Whether a prose option equals the code model's, before and now, as it does where it is not set."""
     other = name.replace(_PROSE, _CODE)
     return name.startswith(_PROSE) and all(shape.get(name) == shape.get(other) for shape in (before, now))
 

@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from cqm.chunkers.model import Fact
+from cqm.index.model.errors import QueryError
 from cqm.index.model.freshness import NOT_KNOWN, Freshness
+
+_LONGEST_CURSOR = 9
 
 
 class FileState(StrEnum):
@@ -366,3 +369,18 @@ class FileProblem:
 
     path: str
     reason: str
+
+
+def page_start(cursor: str) -> int:
+    """Return the number of results before a page.
+
+    Parameters:
+        cursor: of the page before; empty for the first page.
+
+    Raises:
+        QueryError: no page gave it.
+    """
+    if cursor and not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= _LONGEST_CURSOR):
+        shown = cursor if len(cursor) <= 2 * _LONGEST_CURSOR else f"{cursor[:_LONGEST_CURSOR]}..."
+        raise QueryError(f"`cursor {shown}`: expected the cursor of the page before.", remedy="Pass it unchanged.")
+    return int(cursor or 0)

@@ -224,7 +224,7 @@ def judge(question: Question, signs: Signs | None) -> Judgement:
     # No number and no cosine is exactly 0, but by chance.
     learned = _WORDS_ALONE if not signs.cosine else _READ if signs.number or signs.least else _UNREAD
     likelihood = learned.constant + sum(map(mul, learned.weights, signs))
-    chance = _share(likelihood)
+    chance = _logistic(likelihood)
     if chance >= (learned.sentence if question.sentence > _IS_SENTENCE else learned.topic):
         return Judgement(Confidence.HIGH, likelihood, learned.right)
     is_maybe = chance >= learned.low or signs.best >= ENOUGH_WORDS
@@ -243,8 +243,8 @@ def chance_of(judgement: Judgement, place: int) -> float:
         return found / (1 + place)
     constant, of_likelihood, of_place, of_first = judgement.right
     known = constant + of_likelihood * min(judgement.likelihood, SURE)
-    return _share(known + of_place * log1p(place) + of_first * (not place))
+    return _logistic(known + of_place * log1p(place) + of_first * (not place))
 
 
-def _share(odds: float) -> float:
-    return 1 / (1 + exp(-max(odds, -50.0)))
+def _logistic(log_odds: float) -> float:
+    return 1 / (1 + exp(-max(log_odds, -50.0)))

@@ -25,8 +25,7 @@ class Preset:
         tokens: per request, estimated: half of the documented limit, since code may have twice the estimate.
         is_hosted: whether it is a paid service: then a name always means the same model.
         query_fields, document_fields: mark a request's texts as questions or documents. Then the table's prefixes are
-            not
-            used.
+            not used.
         code_query_fields, code_document_fields: the same for a model with "code" in its name; None for no difference.
         length_field: name of the field requesting shorter vectors.
         refuse_fields: make the service refuse an overlong text; without them some services cut it silently.

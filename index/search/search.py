@@ -11,7 +11,7 @@ from cqm.index.embedding.routes import Routes
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import EmbeddingError, QueryError, RerankError
 from cqm.index.model.options import RerankOptions
-from cqm.index.model.query import Confidence, Hit, Matched, Parent, Query, SearchMode
+from cqm.index.model.query import Confidence, Hit, Matched, Parent, Query, SearchMode, page_start
 from cqm.index.ranking.confidence import KNOWN_SPACE, Judgement, chance_of
 from cqm.index.ranking.exact import exact_first, pinned_first
 from cqm.index.ranking.question import Question, read_question
@@ -106,7 +106,7 @@ def find(searching: Searching, query: Query) -> Page:
     names = read_names(generation, question, searching.root) if is_pinning else Names(question)
     question, missing = names.question, names.note
     mode = query.mode if vectors else SearchMode.LEXICAL
-    first = int(query.cursor or 0)
+    first = page_start(query.cursor)
     end = first + query.limit
     with searching.turns or nullcontext():
         wanted = Wanted(question, mode, vectors, point_filter(generation, query))
@@ -203,10 +203,7 @@ def check(query: Query) -> None:
         raise QueryError("The query is no valid Unicode: it has half of a surrogate pair.")
     if not 1 <= query.limit <= _MAX_LIMIT:
         raise QueryError(f"`limit {query.limit}`: expected 1 to {_MAX_LIMIT}.")
-    if query.cursor and not query.cursor.isdecimal():
-        raise QueryError(
-            f"`cursor {query.cursor}`: expected next_cursor of the page before.", remedy="Pass it unchanged."
-        )
+    page_start(query.cursor)
 
 
 def _vectors_of(place: Place, query: Query) -> tuple["Vectors", str]:

@@ -18,7 +18,7 @@ from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import IO, NamedTuple
 
 from cqm.index.disk.beneath import FILE_FLAGS
-from cqm.index.disk.durable import sync_folder
+from cqm.index.disk.durable import sync_folder, sync_opened
 from cqm.index.model.errors import SnapshotError
 
 _MANIFEST, _RECORDS = "snapshot.json", "records.jsonl.gz"
@@ -65,7 +65,7 @@ def write_archive(file: Path, lines: Iterator[bytes], manifest: Callable[[Packed
                 packed.seek(0)
                 archive.addfile(_entry(_RECORDS, records.packed_bytes), packed)
             out.flush()
-            os.fsync(out.fileno())
+            sync_opened(out.fileno())
             out.seek(0)
             return hashlib.file_digest(out, "sha256").hexdigest()  # type: ignore[arg-type]  # a binary file
     except OSError as error:
@@ -173,7 +173,7 @@ class Archive:
 
 @contextmanager
 def opened_archive(file: Path, told: str = "") -> Iterator[Archive]:
-    """Open an archive of `write_archive`, or what somebody made look like one, while a block runs.
+    """Open an archive, possibly forged, while a block runs.
 
     Parameters:
         file: its path.
@@ -210,7 +210,7 @@ class _Part(io.RawIOBase):
         self._left = size
 
     def readable(self) -> bool:
-        """Say so."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]

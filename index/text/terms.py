@@ -86,9 +86,9 @@ def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
 
 
 def name_term(name: str) -> SparseTerms:
-    """Return the one term of a whole identifier, whatever its parts; ignores marks around the word."""
-    word = WORD.findall(name)[-1]
-    return SparseTerms((_hashes(word)[-1],), (1.0,))
+    """Return the one term of a whole identifier, whatever its parts; none for "_". Marks around it are ignored."""
+    terms = _hashes(WORD.findall(name)[-1])[-1:]
+    return SparseTerms(terms, (1.0,) * len(terms))
 
 
 def stem_term(word: str) -> int:

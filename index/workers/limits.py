@@ -1,9 +1,9 @@
 """Bounds of a worker: memory, processor time, and access.
 
 A worker parses a stranger's files, with parsers in C. So it may read the project and Python's own folders, write
-nothing, start nothing, and open no socket. The kernel enforces that: resource limits on every Unix; on Linux also
-seccomp (connections, programs) and, from 5.13 on, Landlock (files; see landlock(7)). Where the kernel lacks a bound, it
-is left out; `confine` says which hold.
+nothing, start nothing, and open no socket. The kernel enforces that: resource limits on every Unix, of memory where
+/proc tells what is in use; on Linux also seccomp (connections, programs) and, from 5.13 on, Landlock (files; see
+landlock(7)). Where the kernel lacks a bound, it is left out; `confine` says which hold.
 """
 
 import ctypes
@@ -116,18 +116,21 @@ def _limit(memory: int) -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    for kind, most in ((resource.RLIMIT_AS, _address_space() + memory), (resource.RLIMIT_NOFILE, _MOST_DESCRIPTORS)):
+    bounds = [(resource.RLIMIT_NOFILE, _MOST_DESCRIPTORS)]
+    if in_use := _address_space():
+        bounds.append((resource.RLIMIT_AS, in_use + memory))
+    for kind, most in bounds:
         _, hard = resource.getrlimit(kind)
         bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (bound, bound))
 
 
 def _address_space() -> int:
-    """Return the bytes of address space that this process has; 0 where the system does not tell."""
+    """Return the bytes of address space in use; 0 where unknown, as on macOS, which refuses a bound below it."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:
-        return 1 << 30
+        return 0
     return pages * resource.getpagesize()
 
 

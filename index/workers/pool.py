@@ -103,7 +103,7 @@ class _Busy:
             return not self.is_stopped
 
     def stop(self) -> None:
-        """Let no worker go on. Those that wait for one are told at once."""
+        """Cut all connections; waiting threads fail at once."""
         with self._lock:
             self.is_stopped = True
             for worker in self._workers:
@@ -314,7 +314,7 @@ class Workers:
         return ""
 
     def _is_replaced(self, worker: _Worker, lack: object) -> bool:
-        """Provide what a worker lacks to those after it; whether that is so, or it was told to go on without.
+        """Load what a worker lacks for its successors; False if it can't be loaded, and the worker goes on without.
 
         Raises:
             TypeError: it has been there since before its birth.

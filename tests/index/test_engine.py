@@ -4,17 +4,20 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
+from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.errors import QueryError, ScanError, StoreError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions, ScanOptions
 from cqm.index.model.query import Query, SearchMode
+from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.index.status.status import read_status
 
 pytestmark = pytest.mark.processes
@@ -347,6 +350,41 @@ def test_large_updates_in_worker_processes_give_the_same_index_as_one_process(tr
 def test_a_query_with_half_a_surrogate_pair_is_refused(index: Index) -> None:
     with pytest.raises(QueryError, match="Unicode"):
         index.search(Query("\ud800"))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        *(
+            lambda index, cursor=cursor: index.search(Query("greet", cursor=cursor))
+            for cursor in ("9" * 5000, "٣", "-1")
+        ),
+        *(lambda index, cursor=cursor: index.usages("greet", cursor=cursor) for cursor in ("9" * 5000, "٣")),
+        lambda index: index.search(Query("greet", mode=SearchMode.EXACT, cursor="9" * 5000)),
+        lambda index: index.outline(OutlineQuery(cursor="9" * 5000)),
+        lambda index: index.changes(ChangesQuery(cursor="9" * 5000)),
+        lambda index: index.outline(OutlineQuery("a\0")),
+        lambda index: index.read(ReadQuery("a\0")),
+        lambda index: index.read(ReadQuery("greet", base="a\0")),
+        lambda index: index.changes(ChangesQuery(path="a\0")),
+        lambda index: index.update(["a\0"]),
+    ],
+)
+def test_a_cursor_that_no_page_gave_and_a_path_with_a_null_character_are_refused_in_words(
+    index: Index, ask: Callable[[Index], object]
+) -> None:
+    with pytest.raises(CqmError) as raised:
+        ask(index)
+    assert len(str(raised.value)) < 200
+
+
+@pytest.mark.parametrize("name", ["_", "__", "x", "é", "Foo._"])
+def test_names_of_one_character_are_asked_for_as_others(index: Index, tree: Path, name: str) -> None:
+    (tree / "names.py").write_text("from gettext import gettext as _\n\nx = _('text')\né = 1\n")
+    index.update()
+    index.search(Query(name))
+    index.search(Query(f"src/{name}", mode=SearchMode.SEMANTIC))
+    assert index.usages(name).name == name
 
 
 def test_status_counts_only_files_that_differ_not_those_that_were_just_written(index: Index, tree: Path) -> None:

@@ -113,8 +113,7 @@ def facts_of(model: str) -> ModelFacts:
 
     Parameters:
         model: its name at a service: "nomic-embed-text:v1.5", "BAAI/bge-small-en-v1.5", "all-MiniLM-L6-v2". A longer
-            name
-            of a known model counts as that model, the longest row first.
+            name of a known model counts as that model, the longest row first.
     """
     name = model.lower().rpartition("/")[2].partition(":")[0]
     if name not in MODELS:

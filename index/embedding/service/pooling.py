@@ -26,8 +26,7 @@ def split(text: str, size: int) -> list[str]:
     Parameters:
         text: to split.
         size: characters a part at most, 1 or more. A part ends with the last line ending in its second half, else after
-            a
-            blank there, else at its full size.
+            a blank there, else at its full size.
     """
     parts = []
     start = 0

@@ -10,7 +10,7 @@ from cqm.chunkers.metadata import source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError, ScanError
 from cqm.index.model.options import ScanOptions
-from cqm.index.model.query import Confidence, Hit, Matched, Query
+from cqm.index.model.query import Confidence, Hit, Matched, Query, page_start
 from cqm.index.search.filters import check_nothing, with_leading_filters
 from cqm.index.search.grep.lines import Match, Tally, as_lines, count_lines, matching_lines
 from cqm.index.search.grep.pattern import Pattern, compiled
@@ -85,7 +85,7 @@ def find_lines(grepping: Grepping, query: Query) -> Page:
     _check(query)
     pattern, files = compiled(query.text, query.mode), _chosen(grepping, query)
     tally, page, unread, results = Tally(time.monotonic() + _MOST_SECONDS), list[_Found](), 0, 0
-    first = int(query.cursor or 0)
+    first = page_start(query.cursor)
     try:
         with opened_tree(grepping.root, grepping.scan, grepping.workers, grepping.known.decoded) as tree:
             for text in tree.texts(_possible(grepping.known, tree, files, pattern)):

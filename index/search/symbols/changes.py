@@ -22,7 +22,7 @@ from cqm.index.files.listed import listed_file
 from cqm.index.generations.generation import Generation
 from cqm.index.model.changes import ChangedBy, ChangedLines, Changes, ChangesQuery
 from cqm.index.model.errors import NotIndexedError, QueryError, UnreadableFileError, VanishedFileError
-from cqm.index.model.query import FileState
+from cqm.index.model.query import FileState, page_start
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.search.symbols.fresh import FreshFiles
 from cqm.index.secrets.redaction import redact
@@ -75,14 +75,15 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
         raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_COMMITS}.")
     if len(query.what) > _LONGEST:
         raise QueryError(f"`what` has {len(query.what):,} characters: expected at most {_LONGEST:,}.")
-    if query.cursor and not (query.cursor.isascii() and query.cursor.isdecimal() and len(query.cursor) < 10):  # noqa: PLR2004
-        raise QueryError(f"`cursor {query.cursor}`: expected the cursor of the page before.")
+    if "\0" in query.path:
+        raise QueryError("`path` has a null character.")
+    start = page_start(query.cursor)
     root = histories.files.root
     folder = root if root.is_dir() else root.parent
     last, place = head(folder), git_folder_of(folder)
     if place is None or not last:
         raise QueryError(f"{root} is outside of git, or has no commit yet.", remedy="`search` takes `changed_since`.")
-    base = folder.relative_to(place.top).as_posix().removeprefix(".")
+    base = "" if folder == place.top else folder.relative_to(place.top).as_posix()
     asked = query.path or ("" if root.is_dir() else root.name)
     within = "/".join(filter(None, (base, asked)))
     what = query.what.strip()
@@ -95,7 +96,6 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
     if known is None:
         raise QueryError("git does not tell the commits of this folder.", remedy="`cqm doctor` tells of git.")
     if not what:
-        start = int(query.cursor or 0)
         page, more = known[start : start + query.limit], start + query.limit < len(known)
         told = _told(histories, page)
         return Changes("", told, next_cursor=str(start + query.limit) if more else "")
@@ -141,12 +141,13 @@ def _ranked(what: str, known: Sequence[Commit]) -> tuple[list[Commit], bool]:
     worth = {term: math.log1p(len(known) / (1 + counts[term])) for term in counts.keys() | asked}
     most = sum(worth[term] for term in asked) or 1.0
     scored = []
-    for place, some in enumerate(terms):
+    for number, some in enumerate(terms):
         if both := sum(worth[term] for term in asked & some):
             own = sum(worth[term] for term in some)
-            scored.append((both / most, both / most + _SUBJECT_WEIGHT * both / own, -place))
-    scored.sort(key=itemgetter(1, 2), reverse=True)
-    return [known[-place] for _, _, place in scored], bool(scored) and scored[0][0] >= _LEAST_COVERED
+            scored.append((both / most, both / most + _SUBJECT_WEIGHT * both / own, known[number]))
+    # Of equals the newer one comes first: sorting keeps their order.
+    scored.sort(key=itemgetter(1), reverse=True)
+    return [commit for _, _, commit in scored], bool(scored) and scored[0][0] >= _LEAST_COVERED
 
 
 def _told(histories: Histories, commits: Sequence[Commit]) -> tuple[ChangedBy, ...]:

@@ -11,7 +11,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.model.options import ScanOptions
-from cqm.index.model.query import FileState
+from cqm.index.model.query import FileState, page_start
 from cqm.index.model.symbols import Outline, OutlineFile, OutlineQuery, OutlineSymbol
 from cqm.index.search.symbols.repository_map import map_of
 from cqm.index.text.declarations import signature_of
@@ -38,9 +38,7 @@ def outline(generation: Generation, root: Path, options: ScanOptions, query: Out
     """
     if not 1 <= query.limit <= _MOST_SYMBOLS:
         raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_SYMBOLS}.")
-    if query.cursor and not (query.cursor.isascii() and query.cursor.isdecimal() and len(query.cursor) < 10):  # noqa: PLR2004
-        raise QueryError(f"`cursor {query.cursor}`: expected the cursor of the page before.")
-    start = int(query.cursor or 0)
+    start = page_start(query.cursor)
     path = root.name if root.is_file() else query.path
     if not path or is_folder(root, path):
         found = map_of(generation, path, start, query.limit)

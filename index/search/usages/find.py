@@ -14,7 +14,7 @@ from typing import NamedTuple
 from cqm.chunkers.facts.names import CALL, COMMENT, DEFINITION, DOCUMENT, STRING, SUBCLASS
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
-from cqm.index.model.query import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery
+from cqm.index.model.query import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery, page_start
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import read_question
 from cqm.index.search.named.defining import meant_name
@@ -151,9 +151,7 @@ def _start(query: UsesQuery) -> int:
         raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_REFERENCES}.")
     if not 1 <= query.depth <= _MOST_DEPTH:
         raise QueryError(f"`depth {query.depth}`: expected 1 to {_MOST_DEPTH}.")
-    if query.cursor and not (query.cursor.isascii() and query.cursor.isdecimal() and len(query.cursor) < 10):  # noqa: PLR2004
-        raise QueryError(f"`cursor {query.cursor}`: expected the cursor of the page before.")
-    return int(query.cursor or 0)
+    return page_start(query.cursor)
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
@@ -267,5 +265,5 @@ def _calls(generation: Generation, workers: Workers, symbol: str) -> tuple[int, 
 
 
 def _possible_calls(references: Iterable[Placed]) -> Iterator[Placed]:
-    """Yield the calls, without those that are told to be of another symbol of the name."""
+    """Yield calls that may mean this symbol."""
     return (it for it in references if it[0].kind == CALL and (it[0].is_sure or not it[0].of))

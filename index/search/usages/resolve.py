@@ -26,7 +26,7 @@ class Name(NamedTuple):
         asked: as the user wrote it.
         qualified: with "." between its parts.
         plain: its last part, with marks: "valid?".
-        word: to look for in lines; empty for an operator.
+        word: to look for in lines; empty for an operator or "_".
     """
 
     asked: str
@@ -51,8 +51,9 @@ def read_name(asked: str, meant: str = "") -> Name:
     plain = last_part(qualified)
     if not plain:
         raise QueryError(f"`name {asked}`: expected a symbol such as get_url or Client.get_url.")
-    # A setter of Ruby, "name=", is used as "it.name = 1"; an operator is no word.
-    return Name(asked, qualified, plain, "" if is_operator(plain) else plain.removesuffix("="))
+    # A setter of Ruby, "name=", is used as "it.name = 1"; neither an operator nor "_" is a word of the index.
+    is_word = bool(plain.strip("_")) and not is_operator(plain)
+    return Name(asked, qualified, plain, plain.removesuffix("=") if is_word else "")
 
 
 def is_namesake(symbol: str, name: Name) -> bool:

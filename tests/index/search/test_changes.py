@@ -119,3 +119,15 @@ def test_outside_of_git_and_options_for_git_are_refused(index: Index, tmp_path: 
     (tmp_path / "a.py").write_text("x = 1\n")
     with Index.open(tmp_path, index.options) as other, pytest.raises(QueryError, match="outside of git"):
         other.changes(ChangesQuery())
+
+
+def test_commits_of_a_root_that_begins_with_a_dot_are_found_with_their_lines(index: Index, tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    (tmp_path / ".tools").mkdir()
+    (tmp_path / ".tools/run.py").write_text(FIRST)
+    commit(tmp_path, "Add the tool")
+    with Index.open(tmp_path / ".tools", index.options) as tools:
+        tools.update()
+        found = tools.changes(ChangesQuery("Add the tool"))
+    assert [it.subject for it in found.commits] == ["Add the tool"]
+    assert {part.path for part in found.parts} == {"run.py"}
