@@ -78,34 +78,18 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
     ids = _ids(document, pieces)
     parents = _parents(pieces)
     shared = [*_shared(pieces), 0]
-    children: dict[int, list[str]] = {}
-    for index, parent in enumerate(parents):
-        if parent >= 0:
-            children.setdefault(parent, []).append(ids[index])
+    children = _children(parents, ids)
     refers = may_refer(text)
-    position, byte, line = 0, 0, 1
-    for index, cut in enumerate(pieces):
+    for index, (cut, span) in enumerate(zip(pieces, _spans(text, pieces), strict=True)):
         piece = _bounded(cut)
-        start = piece.start - piece.overlap
-        if start != position:
-            byte += _bytes_between(text, position, start)
-            line += _lines_between(text, position, start)
-        own = text[start : piece.end]
-        size, breaks = byte_count(own), own.count("\n")
         # In the order of the fields: a call with 16 or more keywords builds a dictionary and takes five times as long.
         yield Chunk(
             ids[index],
             document.path,
             outline.language,
             outline.strategy,
-            own,
-            start,
-            piece.end,
-            byte,
-            byte + size,
-            line,
-            line + breaks - own.endswith("\n"),
-            outline.count(own),
+            *span,
+            outline.count(span[0]),
             piece.kind,
             piece.symbol,
             piece.defines,
@@ -122,6 +106,23 @@ def completed(document: Document, outline: Outline) -> Iterator[Chunk]:
             piece.symbols,
             piece.definitions,
         )
+
+
+_Span = tuple[str, int, int, int, int, int, int]
+"""The text of a chunk; its start and end in characters, then in bytes; its first and its last line."""
+
+
+def _spans(text: str, pieces: Iterable[Piece]) -> Iterator[_Span]:
+    """Yield what each piece spans, with the text that it repeats."""
+    position, byte, line = 0, 0, 1
+    for piece in pieces:
+        start = piece.start - piece.overlap
+        if start != position:
+            byte += _bytes_between(text, position, start)
+            line += _lines_between(text, position, start)
+        own = text[start : piece.end]
+        size, breaks = byte_count(own), own.count("\n")
+        yield own, start, piece.end, byte, byte + size, line, line + breaks - own.endswith("\n")
         # The next chunk may begin further above, but not before this one and its repeated part.
         position, byte, line = piece.end, byte + size, line + breaks
 
@@ -160,6 +161,15 @@ def _ids(document: Document, pieces: Sequence[Piece]) -> list[str]:
         ids.append(hashlib.sha256(b"%b\0%d\0%b" % (path, earlier, digest)).hexdigest()[:_ID_DIGITS])
         seen[digest] = earlier + 1
     return ids
+
+
+def _children(parents: Sequence[int], ids: Sequence[str]) -> dict[int, list[str]]:
+    """Return the ids of each piece's children."""
+    children: dict[int, list[str]] = {}
+    for index, parent in enumerate(parents):
+        if parent >= 0:
+            children.setdefault(parent, []).append(ids[index])
+    return children
 
 
 def _parents(pieces: Sequence[Piece]) -> list[int]:

@@ -3,12 +3,10 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -17,29 +15,28 @@ from cqm.index.generations import generation as generations
 from cqm.index.generations.compact import copy_generation
 from cqm.index.generations.current import Lineage, use_order
 from cqm.index.generations.generation import Generation
-from cqm.index.manifest.facts import COMPLETE_FACT, UPDATED_FACT
+from cqm.index.manifest.facts import COMPLETE_FACT
 from cqm.index.model.changes import Changes, ChangesQuery
-from cqm.index.model.errors import ManifestError, StoreError
-from cqm.index.model.options import IndexOptions, StoreOptions
+from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Estimate, Exported, Improved, Progress, Published, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, FileState, Query, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.model.secrets import RedactedFile
-from cqm.index.model.status import COMPACT, EXPORT, IMPROVE, UPDATE, UPDATE_OF_PATHS, Building, IndexStatus, Running
+from cqm.index.model.status import COMPACT, EXPORT, IMPROVE, UPDATE, UPDATE_OF_PATHS, IndexStatus
 from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.index.remote.variables import Variables, process_variables
 from cqm.index.search.answer_cache import AnswerCache
 from cqm.index.search.fairness import Turns
 from cqm.index.search.grep import Grepping, KnownFiles, find_lines
-from cqm.index.search.search import Page, Searching, find
+from cqm.index.search.page import Page, answer_of
+from cqm.index.search.search import Searching, find
 from cqm.index.search.symbols import FreshFiles, Histories, Reader, find_changes, outline
 from cqm.index.search.usages import RecentNames, find_usages
 from cqm.index.services import Services
-from cqm.index.status.running import Run, Runs
-from cqm.index.status.status import describe, describe_building, freshness, going_on, read_building
-from cqm.index.update.backfill import Improving
-from cqm.index.update.plan import count_differing, plan_update
+from cqm.index.status.running import Runs
+from cqm.index.status.status import building_beside, describe, freshness, going_on
+from cqm.index.update.plan import count_differing
 from cqm.index.update.run import Updating
-from cqm.index.update.vectorizer import lacking, wanted_spaces
+from cqm.index.update.vectorizer import with_models
 from cqm.index.workers import Workers
 from cqm.index.workers.forking import Source
 
@@ -76,6 +73,7 @@ class Index:
         self._workers = Workers(options.workers, root, source)
         self._updates = Updating(root, folder, options, self._lineage, self._services, self._workers)
         self._known = KnownFiles()
+        self._fresh = FreshFiles(root, options.scan, options.chunk)
         self._used_at = -math.inf
 
     @classmethod
@@ -183,7 +181,7 @@ class Index:
             StoreError, ManifestError: the index cannot be written.
         """
         below = None if paths is None else sorted({relative_to_root(self.root, path) for path in paths})
-        return self._update(below, None, report, cancelled, anew=anew)
+        return self._update(below, report, cancelled, anew=anew)
 
     def restore(
         self,
@@ -207,7 +205,7 @@ class Index:
         from cqm.index.snapshots.restore import opened_snapshot  # start-up time, here and below
 
         with opened_snapshot(Path(file), self.options) as snapshot:
-            return self._update(None, snapshot, report, cancelled, anew=True)
+            return self._update(None, report, cancelled, anew=True, snapshot=snapshot)
 
     def export(self, file: str | Path) -> Exported:
         """Write the index to a snapshot, which `restore` takes; searches go on meanwhile, updates wait.
@@ -246,7 +244,7 @@ class Index:
         from cqm.index.snapshots.base import opened_base
 
         with opened_base(name, self.options, self._variables) as base:
-            return self._update(None, base, report, cancelled, anew=True)
+            return self._update(None, report, cancelled, anew=True, snapshot=base, prepare=base.prepare)
 
     def publish(self, name: str, *, keep: int = 7) -> Published:
         """Write the index to the configured server as a base, which `take` takes; updates wait.
@@ -267,33 +265,24 @@ class Index:
     def _update(
         self,
         below: list[str] | None,
-        snapshot: "Restoring | None",
         report: Callable[[Progress], None],
         cancelled: Callable[[], bool],
         *,
         anew: bool,
+        snapshot: "Restoring | None" = None,
+        prepare: Callable[[Path], None] | None = None,
     ) -> UpdateSummary:
         self._services.refresh()
         task, first = (UPDATE, nullcontext) if below is None else (UPDATE_OF_PATHS, self._turns.first)
+        lineage = self._lineage
         with self._updating, first(), self._runs.run(task) as run:
             self._lock.require()
-
-            def tell(progress: Progress) -> None:
-                run.note(progress)
-                report(progress)
-
-            def begun() -> AbstractContextManager[Generation]:
-                if anew:
-                    return self._lineage.anew(snapshot.prepare if snapshot else None)
-                return nullcontext(self._lineage.target(self._services.routes))
-
-            with begun() as target:
+            tell = run.noting(report)
+            with lineage.anew(prepare) if anew else nullcontext(lineage.target(self._services.routes)) as target:
                 run.becomes(self._updates.task(target, below))
-                started = time.monotonic()
                 if snapshot and not snapshot.fill(target, tell, cancelled):
                     return UpdateSummary(cancelled=True)
-                imported = {"importing": time.monotonic() - started} if snapshot else {}
-                self._lineage.settle_models(self._services.routes, target)
+                lineage.settle_models(self._services.routes, target)
                 if below and not self._updates.is_enough(below, target):
                     below = None
                     run.becomes(self._updates.task(target, below))
@@ -301,9 +290,7 @@ class Index:
                 summary = self._updates.update(target, below, tell, cancelled, anew=anew)
             run.is_complete = not summary.cancelled
         report(Progress("done", chunks=summary.chunks_written))
-        if snapshot is None or summary.dropped:
-            return summary
-        return replace(summary, notes=(snapshot.note(), *summary.notes), stages={**imported, **summary.stages})
+        return snapshot.told(summary) if snapshot and not summary.dropped else summary
 
     def compact(self) -> None:
         """Rewrite the index without the space of deleted chunks; searches go on meanwhile.
@@ -314,12 +301,8 @@ class Index:
             StoreError, ManifestError: it cannot be read or written, or was never completed; it is as it was then.
         """
         with self._updating, self._runs.run(COMPACT):
-            serving = self._lineage.serving
             self._lock.require()
-            if not serving.manifest.fact(COMPLETE_FACT):
-                raise StoreError(f"The index of {self.root} is not complete.", remedy="Run `cqm index` first.")
-            name = generations.fresh_name(self.options)
-            compacted = copy_generation(serving, self.folder / name, self.options, self._variables)
+            compacted = copy_generation(self._lineage.serving, self.options, self._variables)
             self._lineage.switch_to(compacted)
 
     def improve(
@@ -342,26 +325,8 @@ class Index:
         """
         self._services.refresh()
         with self._runs.run(IMPROVE) as run:
-            return self._improve(run, report, cancelled)
-
-    def _improve(self, run: Run, report: Callable[[Progress], None], cancelled: Callable[[], bool]) -> Improved:
-        # Not as a reader, for whom closing would wait: it reads with the lock of updates held, if that is open still.
-        started, before, serving = time.monotonic(), self._services.usage(), self._lineage.serving
-        self._lock.require()
-
-        def tell(progress: Progress) -> None:
-            run.note(progress)
-            report(progress)
-
-        is_open = partial(self._lineage.serves, serving)
-        wanted = wanted_spaces(self._services.routes, serving.manifest)
-        target, writer = self._updates.target_for(serving, frozenset()), self._services.writer
-        preparation, workers = self._updates.preparation(), self._workers
-        improving = Improving(target, preparation, workers, writer, self._updating, is_open, wanted, cancelled)
-        tasks = improving.tasks()
-        done, embedded = improving.improve_all(tasks, tell)
-        waiting = improving.note_lacking(otherwise=len(tasks) - done)
-        return Improved(done, embedded, waiting, self._services.used_since(before), time.monotonic() - started)
+            self._lock.require()
+            return self._updates.improve(self._updating, run.noting(report), cancelled)
 
     def estimate(self) -> Estimate:
         """Estimate the model calls of an update of the whole tree. Asks no model.
@@ -370,18 +335,7 @@ class Index:
             ScanError: the root cannot be walked.
         """
         with self._updating:
-            serving = self._lineage.serving
-            # Only asking a model would show a change of it since.
-            if serving.recipe == generations.generation_name(self.options):
-                return self._updates.estimate(serving)
-            # Another generation would be built: nothing of it is there, and nothing is begun by asking.
-            with TemporaryDirectory() as nowhere:
-                here = replace(self.options, store=StoreOptions())
-                empty = generations.open_generation(Path(nowhere), "empty", here, self._variables)
-                try:
-                    return self._updates.estimate(empty)
-                finally:
-                    empty.close()
+            return self._updates.estimate()
 
     def search(self, query: Query) -> Answer:
         """Answer a query from the index as it is now.
@@ -396,30 +350,11 @@ class Index:
             key = "" if query.mode.is_of_lines else self._answers.key(serving, query)
             answer = self._answers.get(key) if key else None
             if answer is None:
-                answer = self._search(serving, query)
+                page = self._lines(serving, query) if query.mode.is_of_lines else self._best(serving, query)
+                answer = answer_of(page, serving.manifest)
                 if key:
                     self._answers.put(key, answer)
             return replace(answer, freshness=freshness(self.root, serving.manifest))
-
-    def _search(self, serving: Generation, query: Query) -> Answer:
-        page = self._lines(serving, query) if query.mode.is_of_lines else self._best(serving, query)
-        manifest = serving.manifest
-        files = manifest.counts("state")
-        return Answer(
-            hits=page.hits,
-            next_cursor=page.next_cursor,
-            mode=page.mode,
-            degraded=page.degraded,
-            files=files.get(FileState.INDEXED, 0),
-            chunks=manifest.chunk_count(),
-            complete=bool(manifest.fact(COMPLETE_FACT)),
-            failed_files=files.get(FileState.FAILED, 0),
-            updated_at=float(manifest.fact(UPDATED_FACT) or 0),
-            like=page.like,
-            parents=page.parents,
-            confidence=page.confidence,
-            matched=page.matched,
-        )
 
     def _best(self, serving: Generation, query: Query) -> Page:
         models, reranker = self._services.questions.of(serving), self._services.reranker
@@ -468,16 +403,14 @@ class Index:
     def read(self, query: ReadQuery) -> Reading:
         """Read a symbol, lines or a file as it is now; see `Reader.read` for the errors."""
         self._note_use()
-        files = FreshFiles(self.root, self.options.scan, self.options.chunk)
         with self._lineage.reading() as serving:
-            return Reader(serving, self._workers, files).read(query)
+            return Reader(serving, self._workers, self._fresh).read(query)
 
     def changes(self, query: ChangesQuery) -> Changes:
         """Find the commits that a question means, and the lines of the first as they are now; see `find_changes`."""
         self._note_use()
-        files = FreshFiles(self.root, self.options.scan, self.options.chunk)
         with self._lineage.reading() as serving:
-            return find_changes(Histories(serving, self._workers, files), query)
+            return find_changes(Histories(serving, self._workers, self._fresh), query)
 
     def status(self, *, look: bool = False) -> IndexStatus:
         """Return the state of the index: files, chunks, freshness, models, running work.
@@ -491,31 +424,12 @@ class Index:
     def _status(self, serving: Generation, *, look: bool) -> IndexStatus:
         # First: work which ends during the counting then shows beside old counts, instead of missing beside them.
         running, stopped = self._runs.running(), self._runs.stopped()
-        pending = None
-        if look:
-            plan = plan_update(self.root, serving, self.options, None)
-            pending = count_differing(plan, self.root, self.options.scan)
-        counted = self._answers.statistics(serving)
-        found = describe(self.root, self.folder, serving.manifest, pending, counted)
-        noted = {state.name: state.problem for state in found.models} if found.lacking else {}
-        routes = self._services.routes
-        states = routes.states() if routes else ()
-        # Problems other processes met matter as long as something waits for that model.
-        models = tuple(replace(state, problem=state.problem or noted.get(state.name, "")) for state in states)
-        waiting = lacking(serving.manifest, dict.fromkeys(routes.routes if routes else (), ""))
-        found = replace(found, models=models, lacking=waiting, cache=self._services.cache.layers())
-        return going_on(found, running, stopped, self._built(serving, running))
-
-    def _built(self, serving: Generation, running: Sequence[Running]) -> Building | None:
-        """Return the generation built beside the serving one."""
-        building = self._lineage.building
-        if building is None:
-            return read_building(self.folder, serving.name, running, self.options)
-        try:
-            return describe_building(building.name, building.manifest, running)
-        except ManifestError:
-            # It was closed a moment ago.
-            return None
+        pending = count_differing(self.root, serving, self.options) if look else None
+        found = describe(self.root, self.folder, serving.manifest, pending, self._answers.statistics(serving))
+        found = with_models(found, self._services.routes, serving.manifest)
+        found = replace(found, cache=self._services.cache.layers())
+        building = building_beside(self.folder, serving.name, self._lineage.building, running, self.options)
+        return going_on(found, running, stopped, building)
 
     def secrets(self) -> tuple[RedactedFile, ...]:
         """Return the files with redacted secrets: line and kind of each, never its value."""

@@ -202,11 +202,8 @@ class Lineage:
         Parameters:
             prepare: writes into its folder what has to be there before it is opened.
         """
-        former, name = self.building, generations.fresh_name(self._options)
-        if prepare:
-            generations.make_place(self._folder / name)
-            prepare(self._folder / name)
-        self.building = begun = generations.open_generation(self._folder, name, self._options, self._variables)
+        former, begun = self.building, self._begun_anew(prepare)
+        self.building = begun
         try:
             begun.manifest.set_facts({WHY_FACT: ASKED_FOR})
             yield begun
@@ -263,3 +260,15 @@ class Lineage:
 
     def _begun(self, name: str) -> Generation:
         return generations.open_or_begin_anew(self._folder, name, name, self._options, self._variables)
+
+    def _begun_anew(self, prepare: Callable[[Path], None] | None) -> Generation:
+        """Begin another generation with the same options; nothing stays of it where that fails."""
+        name = generations.fresh_name(self._options)
+        try:
+            if prepare:
+                generations.make_place(self._folder / name)
+                prepare(self._folder / name)
+            return generations.open_generation(self._folder, name, self._options, self._variables)
+        except BaseException:
+            remove(self._folder, name, self._options, self._variables)
+            raise

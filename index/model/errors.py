@@ -57,7 +57,7 @@ class ElsewhereError(UnavailableError):
 
 
 class BaseGoneError(UnavailableError):
-    """The shared base under a generation is not on its server any more."""
+    """The shared base under a generation is not on its server any more, or not whole."""
 
 
 class NewerReleaseError(UnavailableError):
@@ -70,6 +70,10 @@ class DamagedIndexError(CqmError):
 
 class SnapshotError(CqmError):
     """A snapshot of an index cannot be written, or is damaged, or was made for other options than these."""
+
+
+class NewerSnapshotError(SnapshotError):
+    """A snapshot was written by a newer release of CQM, in a form unknown to this one."""
 
 
 class QueryError(CqmError):

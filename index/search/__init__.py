@@ -6,6 +6,7 @@ __all__ = [
     "filters",
     "grep",
     "named",
+    "page",
     "search",
     "symbols",
     "usages",

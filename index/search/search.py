@@ -11,7 +11,7 @@ from cqm.index.embedding.routes import Routes
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import EmbeddingError, QueryError, RerankError
 from cqm.index.model.options import RerankOptions
-from cqm.index.model.query import Confidence, Hit, Matched, Parent, Query, SearchMode, page_start
+from cqm.index.model.query import Confidence, Hit, Query, SearchMode, page_start
 from cqm.index.ranking.confidence import KNOWN_SPACE, Judgement, chance_of
 from cqm.index.ranking.exact import exact_first, pinned_first
 from cqm.index.ranking.question import Question, read_question
@@ -22,10 +22,11 @@ from cqm.index.rerank.reader import READ, read_together
 from cqm.index.rerank.words import DEPTH, LEAST_SENTENCE, read_again
 from cqm.index.search.candidates import Found, Wanted, for_place, for_question, point_filter
 from cqm.index.search.fairness import Turns
-from cqm.index.search.filters import check_nothing, with_filters
+from cqm.index.search.filters import Filtered, check_nothing, with_filters
 from cqm.index.search.judging import Seen, judged
 from cqm.index.search.matched import Naming, definitions_first, namings, without_other_kinds
 from cqm.index.search.named.named_places import NOTHING, Names, Pinned, pinned_by, read_names
+from cqm.index.search.page import Page
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
 from cqm.index.tracing import note, traced
@@ -43,24 +44,6 @@ SHOWN = ("text", "content", "context", "metadata", "definitions")
 _READ = ("path", "text", "content")
 _JUDGED = 10
 """Results that tell how far to rely on an answer, whatever page of it is shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The part of an answer a search gives; the index adds its own state.
-
-    Attributes:
-        hits, next_cursor, mode, degraded, like, parents, confidence, matched: as in `Answer`.
-    """
-
-    hits: tuple[Hit, ...]
-    next_cursor: str
-    mode: SearchMode
-    degraded: str
-    like: str = ""
-    parents: tuple[Parent, ...] = ()
-    confidence: Confidence = Confidence.HIGH
-    matched: Matched | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,61 +78,127 @@ def find(searching: Searching, query: Query) -> Page:
         QueryError: a parameter of the query is not valid, or the index has no language, kind or path asked for.
         StoreError, ManifestError: the index cannot be read.
     """
-    generation = searching.generation
-    filtered = with_filters(generation, query, searching.root)
-    query, told = filtered.query, filtered.told
-    check(query)
-    question = read_question(query.like or query.text)
-    place = find_place(generation, query, question)
-    vectors, degraded = _vectors_of(place, query) if place else embedded(searching, replace(query, text=question.said))
-    is_pinning = not place and query.mode is not SearchMode.SEMANTIC
-    names = read_names(generation, question, searching.root) if is_pinning else Names(question)
-    question, missing = names.question, names.note
-    mode = query.mode if vectors else SearchMode.LEXICAL
+    generation, asked = searching.generation, _read(searching, query)
     first = page_start(query.cursor)
     end = first + query.limit
     with searching.turns or nullcontext():
-        wanted = Wanted(question, mode, vectors, point_filter(generation, query))
-        pinned = pinned_by(generation, question, wanted.keep, searching.root, names.paths) if is_pinning else NOTHING
-        for _ in range(_ATTEMPTS):
-            commits = generation.manifest.commits
-            results, found, late = _looked(searching, _Asked(query, place, wanted, pinned), end)
-            best, page = results[:_JUDGED], falling(results[:end])[first:]
-            payloads = generation.store.payloads([*{entry.candidate.id: None for entry in chain(page, best)}], SHOWN)
-            shown = [entry for entry in page if entry.candidate.id in payloads]
-            # A chunk without a row or a text was replaced during the search, if an update ended meanwhile.
-            if (found.is_whole and len(shown) == len(page)) or generation.manifest.commits == commits:
-                break
-        if not results:
-            told = "; ".join(filter(None, (told, check_nothing(generation, filtered))))
-        judgement = Judgement(Confidence.HIGH)
-        if not place:
-            cosines = dict(zip(vectors, found.evidence.dense, strict=False))
-            seen = Seen(best, payloads, cosines, found.evidence.terms, is_of_kinds=bool(query.kinds))
-            chunks = generation.manifest.chunk_count()
-            judgement, failed = judged(question, seen, chunks, missing, is_file_missing=names.is_file_missing)
-            late = " ".join(filter(None, (late, failed)))
-        chances = [None if place else round(chance_of(judgement, first + n), 3) for n in range(len(shown))]
-        hits = _hits(generation, wanted, shown, payloads, chances, pinned.lines)
-        parts = [entry.candidate for entry in shown if not payloads[entry.candidate.id].get("content")]
-        cursor = str(end) if end < len(results) else ""
-        told = " ".join(filter(None, ("; ".join(filter(None, (degraded, told, missing))), late)))
-        label = place.label if place else ""
+        look = _look(searching, asked, first, end)
+        nothing = "" if look.results else check_nothing(generation, asked.filtered)
+        judgement, failed = _judgement(generation, asked, look)
+        chances = [None if asked.place else round(chance_of(judgement, first + n), 3) for n in range(len(look.shown))]
+        hits = _hits(generation, look, chances)
+        parts = [it.candidate for it in look.shown if not look.payloads[it.candidate.id].get("content")]
+        cursor = str(end) if end < len(look.results) else ""
+        told = _joined("; ", asked.degraded, asked.filtered.told, nothing, asked.names.note)
+        told = _joined(" ", told, look.unread, failed)
+        label = asked.place.label if asked.place else ""
         note(hits=len(hits))
-        return Page(hits, cursor, mode, told, label, parents_of(generation, parts), judgement.confidence)
+        return Page(hits, cursor, look.wanted.mode, told, label, parents_of(generation, parts), judgement.confidence)
+
+
+def _joined(between: str, *texts: str) -> str:
+    return between.join(filter(None, texts))
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A query as it was read: `place` where it means one, `pinned` chunks that it names."""
+    """A query as it was read.
 
-    query: Query
+    Attributes:
+        filtered: the query, and what of it are filters.
+        place: that it means; None for a question.
+        names: the question, with the names that it consists of.
+        vectors: to search for, by space.
+        degraded: the reason if some are missing.
+    """
+
+    filtered: Filtered
     place: Place | None
+    names: Names
+    vectors: "Vectors"
+    degraded: str
+
+    @property
+    def query(self) -> Query:
+        """The query without the words that are filters."""
+        return self.filtered.query
+
+    @property
+    def is_pinning(self) -> bool:
+        """Whether chunks may come first because it names them."""
+        return not self.place and self.query.mode is not SearchMode.SEMANTIC
+
+
+def _read(searching: Searching, query: Query) -> _Asked:
+    """Read a query; see `find` for the errors."""
+    generation = searching.generation
+    filtered = with_filters(generation, query, searching.root)
+    query = filtered.query
+    check(query)
+    question = read_question(query.like or query.text)
+    place = find_place(generation, query, question)
+    vectors, degraded = _vectors_of(place, query) if place else embedded(searching, replace(query, text=question.said))
+    asked = _Asked(filtered, place, Names(question), vectors, degraded)
+    return replace(asked, names=read_names(generation, question, searching.root)) if asked.is_pinning else asked
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """The results of a query.
+
+    Attributes:
+        wanted, pinned: what was looked for.
+        results: best first.
+        found: by the last look.
+        shown: results of the page.
+        payloads: fields of these and of the first results, by id.
+        unread: the reasons if a model did not read the results.
+    """
+
     wanted: Wanted
     pinned: Pinned
+    results: Sequence[Ranked]
+    found: Found
+    shown: Sequence[Ranked]
+    payloads: Mapping[str, Mapping[str, Any]]
+    unread: str
 
 
-def _looked(searching: Searching, asked: _Asked, end: int) -> tuple[list[Ranked], Found, str]:
+def _look(searching: Searching, asked: _Asked, first: int, end: int) -> _Look:
+    """Look for results, again where an update ended meanwhile and replaced some of them."""
+    generation, names = searching.generation, asked.names
+    mode = asked.query.mode if asked.vectors else SearchMode.LEXICAL
+    wanted, pinned = Wanted(names.question, mode, asked.vectors, point_filter(generation, asked.query)), NOTHING
+    if asked.is_pinning:
+        pinned = pinned_by(generation, names.question, wanted.keep, searching.root, names.paths)
+    for _ in range(_ATTEMPTS):
+        commits = generation.manifest.commits
+        results, found, unread = _looked(searching, asked, wanted, pinned, end)
+        page = falling(results[:end])[first:]
+        read = {entry.candidate.id: None for entry in chain(page, results[:_JUDGED])}
+        payloads = generation.store.payloads([*read], SHOWN)
+        shown = [entry for entry in page if entry.candidate.id in payloads]
+        # A chunk without a row or a text was replaced during the search, if an update ended meanwhile.
+        if (found.is_whole and len(shown) == len(page)) or generation.manifest.commits == commits:
+            break
+    return _Look(wanted, pinned, results, found, shown, payloads, unread)
+
+
+def _judgement(generation: Generation, asked: _Asked, look: _Look) -> tuple[Judgement, str]:
+    """Judge how far to rely on an answer; the second value is the reason if that is less sure."""
+    if asked.place:
+        return Judgement(Confidence.HIGH), ""
+    names, evidence = asked.names, look.found.evidence
+    cosines = dict(zip(asked.vectors, evidence.dense, strict=False))
+    of_kinds = bool(asked.query.kinds)
+    seen = Seen(look.results[:_JUDGED], look.payloads, cosines, evidence.terms, is_of_kinds=of_kinds)
+    chunks = generation.manifest.chunk_count()
+    return judged(names.question, seen, chunks, names.note, is_file_missing=names.is_file_missing)
+
+
+def _looked(
+    searching: Searching, asked: _Asked, wanted: Wanted, pinned: Pinned, end: int
+) -> tuple[list[Ranked], Found, str]:
     """Look as deep as `end` results need.
 
     Words and a reranker decide about the first look alone: what deeper ones find stands behind it.
@@ -157,7 +206,7 @@ def _looked(searching: Searching, asked: _Asked, end: int) -> tuple[list[Ranked]
     Returns:
         The results, the last look, and the reasons if a model did not read the results.
     """
-    query, place, wanted, pinned = asked.query, asked.place, asked.wanted, asked.pinned
+    query, place = asked.query, asked.place
     generation, question, is_semantic = searching.generation, wanted.question, query.mode is SearchMode.SEMANTIC
     weights = ALIKE if place else by_meaning(question) if wanted.mode is SearchMode.SEMANTIC else weights_for(question)
     results: list[Ranked] = []
@@ -173,7 +222,7 @@ def _looked(searching: Searching, asked: _Asked, end: int) -> tuple[list[Ranked]
             if wanted.mode is SearchMode.HYBRID and all(name.startswith(KNOWN_SPACE) for name in wanted.vectors):
                 ranked, late = _read_again(searching, question, ranked)
             ranked, failed = _reranked(searching, question.said, ranked)
-            late = " ".join(filter(None, (late, failed)))
+            late = _joined(" ", late, failed)
         if not is_semantic and not place:
             exact = exact_first(question, ranked, found.evidence.mentioning)
             exact = without_other_kinds(generation, question, ranked, exact, query.kinds)
@@ -285,21 +334,14 @@ def _identity(entry: Ranked) -> tuple[str, str]:
     return entry.candidate.id, entry.candidate.digest or entry.candidate.id
 
 
-def _hits(
-    generation: Generation,
-    wanted: Wanted,
-    shown: Sequence[Ranked],
-    payloads: Mapping[str, Mapping[str, Any]],
-    chances: Sequence[float | None],
-    lines: Mapping[str, int],
-) -> tuple[Hit, ...]:
-    """Make hits of results, named after the definitions that they were found for; `lines` are those asked for by id."""
-    chunks = [entry.candidate for entry in shown]
-    contents = [payloads[chunk.id] for chunk in chunks]
-    asked = [lines.get(chunk.id) for chunk in chunks]
-    kinds = wanted.keep.kinds if wanted.keep else ()
-    named = namings(generation, wanted.question, chunks, contents, asked, kinds)
-    return tuple(map(_hit, shown, contents, named, chances, asked))
+def _hits(generation: Generation, look: _Look, chances: Sequence[float | None]) -> tuple[Hit, ...]:
+    """Make hits of the results of a page, named after the definitions that they were found for."""
+    chunks = [entry.candidate for entry in look.shown]
+    contents = [look.payloads[chunk.id] for chunk in chunks]
+    asked = [look.pinned.lines.get(chunk.id) for chunk in chunks]
+    kinds = look.wanted.keep.kinds if look.wanted.keep else ()
+    named = namings(generation, look.wanted.question, chunks, contents, asked, kinds)
+    return tuple(map(_hit, look.shown, contents, named, chances, asked))
 
 
 def _hit(

@@ -1,29 +1,32 @@
 """Publish a generation as a base of a team, and take one: its points stay on the server, its rows come here."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO
 
 from cqm.index.disk.durable import replace_file
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.facts import HEAD_FACT
-from cqm.index.manifest.rows import ChunkRow
-from cqm.index.model.errors import DamagedIndexError, SnapshotError, StoreError
+from cqm.index.manifest.rows import ChunkRow, FileRow
+from cqm.index.model.errors import DamagedIndexError, NewerSnapshotError, SnapshotError, StoreError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Published
 from cqm.index.model.spaces import parse_space
 from cqm.index.remote.variables import Variables
 from cqm.index.snapshots.archive import Archive, damaged, opened_archive
-from cqm.index.snapshots.records import RecordError, read_row
+from cqm.index.snapshots.records import RecordError, file_line, read_row, row_line
 from cqm.index.snapshots.restore import Restoring
 from cqm.index.snapshots.snapshot import BASE_FORMAT, Snapshot, dimensions_of, read_manifest
 from cqm.index.snapshots.write import points_to_carry, rows_to_carry, write_without_points
 from cqm.index.store.base import Point
 from cqm.index.store.bases import MARKS, SharedBase, parts, put_parts
 from cqm.index.store.collection import BaseNote, write_note
-from cqm.index.store.frequencies import Counting, frequency_lines, read_frequencies
+from cqm.index.store.frequencies import Counting, TermCounts, frequency_lines, read_frequencies
 from cqm.index.store.layered import FREQUENCIES_FILE
+from cqm.index.store.qdrant import QdrantStore
 from cqm.index.store.qdrant_reader import QdrantReader
 
 _FILE = "base.cqm"
@@ -43,20 +46,39 @@ def publish_base(
     Raises:
         SnapshotError, StoreError, ManifestError: as in `Index.publish`.
     """
-    manifest, counting = generation.manifest, Counting()
+    manifest = generation.manifest
     with closing(SharedBase(name, options.store, variables)) as base, TemporaryDirectory() as folder:
         file, rows = Path(folder) / _FILE, rows_to_carry(generation, options)
-        with base.making() as store:
+        with base.making() as store, TemporaryFile(dir=folder) as kept:
             for vector_name, space in manifest.spaces().items():
                 store.ensure_space(vector_name, parse_space(space).dimensions)
-            for _, _, points in points_to_carry(generation, rows):
-                counting.add(points.values())
-                store.upsert([*points.values()])
-            chunks = write_without_points(generation, options, file, frequency_lines(counting.counted()))
+            counted, chunks = _put_points(generation, rows, store, kept)
+            kept.seek(0)
+            lines = chain(frequency_lines(counted), (line.removesuffix(b"\n") for line in kept))
+            write_without_points(generation, options, file, lines, (len(rows), chunks))
             with file.open("rb") as written:
                 put_parts(store, written)
         size, deleted = file.stat().st_size, base.delete_older(keep)
         return Published(name, store.name, manifest.fact(HEAD_FACT), len(rows), chunks, size, tuple(deleted))
+
+
+def _put_points(
+    generation: Generation, rows: Sequence[FileRow], store: QdrantStore, kept: IO[bytes]
+) -> tuple[Mapping[str, TermCounts], int]:
+    """Write the points of files to a store and their rows to a file, since the frequencies of all words come first.
+
+    Returns:
+        The frequencies, and the number of chunks.
+    """
+    counting, count = Counting(), 0
+    for some, chunks, points in points_to_carry(generation, rows):
+        counting.add(points.values())
+        store.upsert([*points.values()])
+        for row in some:
+            own = chunks[row.path]
+            kept.writelines(line + b"\n" for line in (file_line(row, len(own), None), *map(row_line, own)))
+            count += len(own)
+    return counting.counted(), count
 
 
 class Taking(Restoring):
@@ -120,9 +142,11 @@ def opened_base(name: str, options: IndexOptions, variables: Variables) -> Itera
             with opened_archive(file, told) as archive:
                 snapshot = read_manifest(archive, options, BASE_FORMAT)
                 note = _note(name, collection, options, snapshot, others)
-                if (missing := note.points + others - reader.count()) > 0:
+                if missing := note.missing(reader.count()):
                     raise damaged(told, f"{missing:,} of its points are gone")
                 yield Taking(archive, snapshot, note)
+    except NewerSnapshotError:
+        raise
     except SnapshotError as error:
         remedy = f"Publish it anew with the release of CQM and the options of here: `cqm publish {name}`."
         raise SnapshotError(error.message, remedy=remedy) from error

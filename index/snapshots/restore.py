@@ -1,7 +1,9 @@
 """Fill a new generation from a snapshot; the update after it brings in the differences of this machine's files."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from cqm.index.disk.durable import require_room
@@ -10,7 +12,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.manifest.facts import ORDER_FACT, SPACE_FACT
 from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Progress
+from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.index.snapshots.archive import Archive, damaged, opened_archive
 from cqm.index.snapshots.records import RecordError, read_chunk, read_file
 from cqm.index.snapshots.snapshot import Snapshot, dimensions_of, read_manifest
@@ -30,10 +32,8 @@ class Restoring:
     def __init__(self, archive: Archive, snapshot: Snapshot) -> None:
         self._archive = archive
         self._records = archive.lines(snapshot.records)
+        self._seconds = 0.0
         self.snapshot = snapshot
-
-    def prepare(self, place: Path) -> None:
-        """Write what the folder of a new generation has to hold before it is opened: nothing."""
 
     def fill(self, target: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool]) -> bool:
         """Write everything to an empty generation; give whether that was done, and not cancelled.
@@ -44,6 +44,7 @@ class Restoring:
             SnapshotError: a record is not what it should be.
             StoreError, ManifestError: the generation cannot be written.
         """
+        started = time.monotonic()
         require_room(target.place, self.snapshot.records.bytes * _ROOM)
         done = chunks = 0
         try:
@@ -62,14 +63,16 @@ class Restoring:
         held = (len(target.manifest.files()), target.manifest.chunk_count())
         if not held == (done, chunks) == (self.snapshot.files, self.snapshot.chunks):
             raise damaged(self._archive.file, "it does not hold what its manifest counts")
+        self._seconds = time.monotonic() - started
         return True
 
-    def note(self) -> str:
-        """Say where it came from."""
+    def told(self, summary: UpdateSummary) -> UpdateSummary:
+        """Return the summary of the update after it, with where the rest came from and the time that took."""
         found = self.snapshot
         held = f"{found.chunks:,} chunk{'s' * (found.chunks != 1)} of {found.files:,} file{'s' * (found.files != 1)}"
         commit = f" of commit {found.commit[:12]}" if found.commit else ""
-        return f"{self._took()} {held}{commit}, made by CQM {found.build}."
+        notes = (f"{self._took()} {held}{commit}, made by CQM {found.build}.", *summary.notes)
+        return replace(summary, notes=notes, stages={"importing": self._seconds, **summary.stages})
 
     def _took(self) -> str:
         return "Imported"

@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 
 from cqm.index.generations.generation import generation_name
 from cqm.index.generations.recipe import shape_text, what_differs
-from cqm.index.model.errors import SnapshotError
+from cqm.index.model.errors import NewerSnapshotError, SnapshotError
 from cqm.index.model.options import IndexOptions, StoreOptions
 from cqm.index.model.spaces import parse_space
 from cqm.index.snapshots.archive import Archive, Packed, damaged
 from cqm.index.snapshots.records import RecordError, parse
 
-FORMAT, BASE_FORMAT = 1, 1_001
+FORMAT, BASE_FORMAT = 2, 1_002
 """Of the archive, its manifest and its records: of a snapshot, and of a base, whose points are elsewhere.
 
-Another form of one has another number.
+Another form of one has another number. In format 1, ids of chunks had 32 digits.
 """
 _MOST_SPACES = 64
 _MOST_DIMENSIONS = 65_536
@@ -80,9 +80,7 @@ def read_manifest(archive: Archive, options: IndexOptions, wanted: int = FORMAT)
     try:
         written: _Format = parse(_Format, archive.manifest)
         if written.format != wanted:
-            message = f"{archive.file} has format {written.format} of snapshots; this release of CQM reads {wanted}."
-            remedy = "Update CQM here." if written.format > wanted else "Export it anew with this release of CQM."
-            raise SnapshotError(message, remedy=remedy)
+            raise _of_another_format(archive, written.format, wanted)
         found: Snapshot = parse(Snapshot, archive.manifest)
     except RecordError as error:
         raise damaged(archive.file, f"its manifest is not valid: {error}") from error
@@ -112,6 +110,13 @@ def dimensions_of(snapshot: Snapshot) -> Mapping[str, tuple[str, int]]:
     if not all(0 < space.dimensions <= _MOST_DIMENSIONS for space in spaces):
         raise RecordError("a space has no such dimensions")
     return {space.vector_name: (space.name, space.dimensions) for space in spaces}
+
+
+def _of_another_format(archive: Archive, found: int, wanted: int) -> SnapshotError:
+    message = f"{archive.file} has format {found} of snapshots; this release of CQM reads {wanted}."
+    if found > wanted:
+        return NewerSnapshotError(message, remedy="Update CQM here.")
+    return SnapshotError(message, remedy="Export it anew with this release of CQM.")
 
 
 def _differences(theirs: str, ours: str) -> str:

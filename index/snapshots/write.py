@@ -19,7 +19,7 @@ from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Exported
 from cqm.index.model.query import FileState
 from cqm.index.snapshots.archive import Packed, write_archive
-from cqm.index.snapshots.records import chunk_line, file_line, row_line
+from cqm.index.snapshots.records import chunk_line, file_line
 from cqm.index.snapshots.snapshot import BASE_FORMAT, FORMAT, Snapshot, portable
 from cqm.index.store.base import Point, file_point_id
 
@@ -43,29 +43,21 @@ def write_snapshot(generation: Generation, options: IndexOptions, file: Path) ->
     return Exported(str(file), file.stat().st_size, digest, manifest.fact(HEAD_FACT), len(rows), tally.chunks)
 
 
-def write_without_points(generation: Generation, options: IndexOptions, file: Path, head: Iterator[bytes]) -> int:
-    """Write the rows of a generation whose points are elsewhere; gives the number of their chunks.
+def write_without_points(
+    generation: Generation, options: IndexOptions, file: Path, lines: Iterator[bytes], held: tuple[int, int]
+) -> None:
+    """Write the rows of a generation whose points are elsewhere.
 
     Parameters:
         generation, options, file: as in `write_snapshot`.
-        head: the first lines.
+        lines: of frequencies, then of files, each before those of its chunks.
+        held: numbers of these files and chunks.
 
     Raises:
         SnapshotError, ManifestError: as `write_snapshot`.
     """
-    manifest, rows = generation.manifest, rows_to_carry(generation, options)
-    tally = _Tally()
-
-    def lines() -> Iterator[bytes]:
-        yield from head
-        for row in rows:
-            chunks = manifest.chunks_of(row.path)
-            yield file_line(row, len(chunks), None)
-            yield from map(row_line, chunks)
-            tally.chunks += len(chunks)
-
-    write_archive(file, lines(), partial(_about, BASE_FORMAT, generation, options, len(rows), tally))
-    return tally.chunks
+    files, chunks = held
+    write_archive(file, lines, partial(_about, BASE_FORMAT, generation, options, files, _Tally(chunks)))
 
 
 def rows_to_carry(generation: Generation, options: IndexOptions) -> list[FileRow]:

@@ -7,7 +7,7 @@ so a killed update never looks as if it were running.
 import json
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -63,6 +63,15 @@ class Run:
             time.time(),
         )
         self._runs.tell()
+
+    def noting(self, report: Callable[[Progress], None]) -> Callable[[Progress], None]:
+        """Return a report that records progress before it passes it on."""
+
+        def tell(progress: Progress) -> None:
+            self.note(progress)
+            report(progress)
+
+        return tell
 
 
 class Runs:

@@ -10,6 +10,7 @@ from cqm.index.disk.locations import folder_of, index_folder, resolve_root
 from cqm.index.disk.size import size_on_disk
 from cqm.index.files import checkout, git
 from cqm.index.generations.generation import (
+    Generation,
     building_name,
     generation_name,
     manifest_path,
@@ -72,6 +73,26 @@ def read_status(root: Path, options: IndexOptions) -> IndexStatus:
     except DamagedIndexError as error:
         found = replace(describe(root, folder, None, None), exists=True, damage=error.message)
     return going_on(found, running, stopped, read_building(folder, name, running, options))
+
+
+def building_beside(
+    folder: Path, serving: str, building: Generation | None, running: Sequence[Running], options: IndexOptions
+) -> Building | None:
+    """Return the generation built beside the serving one of an open index.
+
+    Parameters:
+        folder, options: of the index.
+        serving: name of the serving generation.
+        building: what this process builds, if it does.
+        running: the work in progress.
+    """
+    if building is None:
+        return read_building(folder, serving, running, options)
+    try:
+        return describe_building(building.name, building.manifest, running)
+    except ManifestError:
+        # It was closed a moment ago.
+        return None
 
 
 def read_building(folder: Path, serving: str, running: Sequence[Running], options: IndexOptions) -> Building | None:

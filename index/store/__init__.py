@@ -1,3 +1,14 @@
 """Store vectors and payloads in Qdrant Edge or on a Qdrant server, behind one protocol."""
 
-__all__ = ["base", "bases", "collection", "edge", "frequencies", "layered", "open", "qdrant_models", "qdrant_reader"]
+__all__ = [
+    "base",
+    "bases",
+    "collection",
+    "edge",
+    "frequencies",
+    "layered",
+    "open",
+    "qdrant",
+    "qdrant_models",
+    "qdrant_reader",
+]

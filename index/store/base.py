@@ -8,11 +8,11 @@ together; see `frequencies.py`.
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cqm.index.model.errors import StoreError
 from cqm.index.text.terms import SparseTerms
@@ -21,13 +21,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+T = TypeVar("T")
+
 TERMS = "terms"
 FILE_TERMS = "file_terms"
 PATH_TERMS = "path_terms"
+WORDS = (TERMS, FILE_TERMS, PATH_TERMS)
+"""The names of all sparse vectors."""
 _ID_DIGITS = 16
 NO_SPACES: Mapping[str, int] = MappingProxyType({})
 KEYWORDS = ("path", "language", "kind", "source_type", "dirs", "issues")
 """Payload fields used by filters."""
+
+
+Indices = Mapping[str, Sequence[int]]
+"""The terms of a point, by the name of its sparse vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +168,11 @@ class Store(Protocol):
         """Make everything safe and close; harmless if it is not open."""
 
 
+def batched(items: Sequence[T], size: int) -> Iterator[list[T]]:
+    """Yield items in lists of at most this size."""
+    return (list(items[start : start + size]) for start in range(0, len(items), size))
+
+
 def search_each(
     searches: Sequence[Nearest], ask: Callable[[list[Nearest]], Iterable[dict[str, float]]]
 ) -> list[dict[str, float]]:
@@ -194,6 +207,12 @@ def stored_point(name: str, payload: Mapping[str, Any] | None, vectors: object) 
     space = next(iter(dense), "")
     row = np.asarray(dense[space], dtype=np.float32) if space else None
     return Point(name, payload or {}, sparse, row, space)
+
+
+def stored_indices(vectors: object) -> Indices:
+    """Return the indices of the terms of a point returned by a store; for the vectors see `stored_point`."""
+    named = vectors if isinstance(vectors, dict) else {}
+    return {using: tuple(vector.indices) for using, vector in named.items() if using in WORDS}
 
 
 def check(point: Point) -> None:

@@ -75,6 +75,10 @@ class BaseNote:
         """Name the base and its server."""
         return f"the base {self.name} ({self.collection} at {self.url})"
 
+    def missing(self, count: int) -> int:
+        """Return the number of points that are gone from a collection with so many."""
+        return max(0, self.points + self.others - count)
+
 
 def new_mark() -> str:
     """Return an unused mark."""

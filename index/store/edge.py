@@ -14,23 +14,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.durable import Tree
 from cqm.index.model.errors import REBUILD, DamagedIndexError, StoreError
 from cqm.index.store.base import (
-    FILE_TERMS,
     KEYWORDS,
     NO_SPACES,
-    PATH_TERMS,
-    TERMS,
+    WORDS,
+    Indices,
     Nearest,
     Point,
+    batched,
     check,
     point_id,
     search_each,
     stored_id,
+    stored_indices,
     stored_point,
 )
 from cqm.index.store.edge_queries import edge_query
@@ -56,8 +57,6 @@ _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 _DAMAGE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL}
 
 _log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 
 class EdgeStore:
@@ -163,7 +162,7 @@ class EdgeStore:
         """Insert or replace points. Nothing stays of a replaced one, in any space."""
         import qdrant_edge as edge
 
-        for batch in _batched(points):
+        for batch in batched(points, _BATCH):
             self._update(edge.UpdateOperation.upsert_points([_edge_point(point) for point in batch]))
 
     def delete(self, ids: Sequence[str]) -> None:
@@ -175,10 +174,10 @@ class EdgeStore:
         import qdrant_edge as edge
 
         empty = edge.SparseVector([], [])
-        for batch in _batched(ids):
+        for batch in batched(ids, _BATCH):
             # With its path: if the process is killed now, the next update finds the emptied point and deletes it.
             paths = self.payloads(batch, ["path"])
-            none: dict[str, Any] = {TERMS: empty, FILE_TERMS: empty, PATH_TERMS: empty}
+            none: dict[str, Any] = dict.fromkeys(WORDS, empty)
             emptied = [edge.Point(stored_id(name), none, dict(paths.get(name, {}))) for name in batch]
             self._update(edge.UpdateOperation.upsert_points(emptied))
             self._update(edge.UpdateOperation.delete_points([*map(stored_id, batch)]))
@@ -216,6 +215,12 @@ class EdgeStore:
         with self._translated("read"):
             records = self._opened().retrieve([*map(stored_id, ids)], with_payload=True, with_vector=True)
         return [stored_point(point_id(record.id), record.payload, record.vector) for record in records]
+
+    def indices(self, ids: Sequence[str]) -> dict[str, Indices]:
+        """Return the terms of points by id; unknown ids are left out."""
+        with self._translated("read"):
+            records = self._opened().retrieve([*map(stored_id, ids)], with_payload=False, with_vector=[*WORDS])
+        return {point_id(record.id): stored_indices(record.vector) for record in records}
 
     def ids(self) -> Iterator[str]:
         """Yield the ids of all points, in the shard's order."""
@@ -393,7 +398,7 @@ def _make_empty(folder: Path, spaces: Mapping[str, int], *, has_log: bool, weigh
             for name, dimensions in spaces.items()
         }
         or None,
-        sparse_vectors=dict.fromkeys((TERMS, FILE_TERMS, PATH_TERMS), words),
+        sparse_vectors=dict.fromkeys(WORDS, words),
         # m=0 builds no graph: a scan is fast enough up to about 500,000 points.
         hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
         quantization_config=edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4),
@@ -428,7 +433,3 @@ def _edge_point(point: Point) -> "qdrant_edge.Point":
 def _named(vectors: object) -> Iterable[tuple[str, Any]]:
     """Return a point's vectors by name: dense ones are lists."""
     return vectors.items() if isinstance(vectors, dict) else ()
-
-
-def _batched(items: Sequence[T]) -> Iterator[list[T]]:
-    return (list(items[start : start + _BATCH]) for start in range(0, len(items), _BATCH))

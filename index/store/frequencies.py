@@ -6,10 +6,10 @@ store with all points would give them: scores are those of a fresh index.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Point
+from cqm.index.store.base import WORDS, Indices, Point
 from cqm.index.text.terms import SparseTerms
 
 if TYPE_CHECKING:
@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.uint32]
 
-NAMES = (TERMS, FILE_TERMS, PATH_TERMS)
 _FORM = "<u4"
 _MOST_IN_LINE = 200_000
 """Terms of a line: 3.2 MB."""
 _MOST_UNMERGED = 4_000_000
 """Terms kept one by one while counting: 16 MB."""
 _MOST_POINTS = 1 << 32
-
-Indices = Mapping[str, Sequence[int]]
-"""The terms of a point, by the name of its sparse vector."""
 
 
 class TermCounts(NamedTuple):
@@ -70,7 +66,7 @@ class Counting:
 
         self._merge()
         none = np.array([], _FORM)
-        return {name: TermCounts(self._points[name], *next(iter(self._parts[name]), (none, none))) for name in NAMES}
+        return {name: TermCounts(self._points[name], *next(iter(self._parts[name]), (none, none))) for name in WORDS}
 
     def _merge(self) -> None:
         import numpy as np
@@ -84,7 +80,7 @@ class Counting:
 
 def frequency_lines(counted: Mapping[str, TermCounts]) -> Iterator[bytes]:
     """Yield frequencies as lines of JSON, which `read_frequencies` reads."""
-    for name in NAMES:
+    for name in WORDS:
         points, indices, counts = counted[name]
         starts = range(0, max(1, len(indices)), _MOST_IN_LINE)
         for start in starts:
@@ -99,7 +95,7 @@ def read_frequencies(lines: Iterator[bytes]) -> dict[str, TermCounts]:
     Raises:
         ValueError: they are none.
     """
-    return {name: _read_counts(name, lines) for name in NAMES}
+    return {name: _read_counts(name, lines) for name in WORDS}
 
 
 def _read_counts(name: str, lines: Iterator[bytes]) -> TermCounts:
@@ -135,7 +131,7 @@ class Weighing:
     def __init__(self, base: Mapping[str, TermCounts]) -> None:
         self._base = base
         self._points: Counter[str] = Counter()
-        self._terms: dict[str, Counter[int]] = {name: Counter() for name in NAMES}
+        self._terms: dict[str, Counter[int]] = {name: Counter() for name in WORDS}
 
     def change(self, indices: Indices, times: int) -> None:
         """Count a point that came (`times` 1), or that went or is hidden (-1)."""
@@ -160,11 +156,6 @@ class Weighing:
         return SparseTerms(terms.indices, tuple((np.array(terms.values) * frequencies).tolist()))
 
 
-def indices_of(point: Point) -> dict[str, tuple[int, ...]]:
-    """Return the terms of a point."""
-    return {name: terms.indices for name, terms in point.sparse.items()}
-
-
 def packed_indices(indices: Indices) -> dict[str, str]:
     """Return terms as text, for a payload."""
     import numpy as np
@@ -174,7 +165,7 @@ def packed_indices(indices: Indices) -> dict[str, str]:
 
 def unpacked_indices(packed: Mapping[str, str]) -> dict[str, list[int]]:
     """Return the terms of `packed_indices`."""
-    return {name: _numbers(packed[name]).tolist() for name in NAMES if name in packed}
+    return {name: _numbers(packed[name]).tolist() for name in WORDS if name in packed}
 
 
 def _counts_of(counts: TermCounts, terms: SparseTerms) -> "NDArray[np.uint32]":

@@ -6,6 +6,7 @@ alone tells, also after a kill, how frequent words are and which points are to b
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -16,18 +17,10 @@ from typing import Any, TypeVar
 
 from cqm.index.disk.private import ForeignFileError, read_private
 from cqm.index.model.errors import BaseGoneError, DamagedIndexError
-from cqm.index.store.base import NO_SPACES, Nearest, Point
+from cqm.index.store.base import NO_SPACES, WORDS, Indices, Nearest, Point, batched
 from cqm.index.store.collection import BaseNote
 from cqm.index.store.edge import EdgeStore
-from cqm.index.store.frequencies import (
-    NAMES,
-    TermCounts,
-    Weighing,
-    indices_of,
-    packed_indices,
-    read_frequencies,
-    unpacked_indices,
-)
+from cqm.index.store.frequencies import TermCounts, Weighing, packed_indices, read_frequencies, unpacked_indices
 from cqm.index.store.qdrant_reader import QdrantReader
 from cqm.index.text.terms import SparseTerms
 
@@ -36,12 +29,11 @@ _MOST_FREQUENCIES = 1 << 30
 """Bytes of that file: of 60 million words."""
 _HIDES, _GONE = "hides", "gone"
 """Keys of a payload in the layer: what it hides of the base, and that it is nothing else."""
-_SPACE = "space"
-"""Key of the name of a hidden vector, beside the terms."""
 _BATCH = 64
 _SPARE = 32
 """Results asked of the base in place of hidden ones, before it is known how many of these there are."""
 _MORE = 8
+_LOOKED_AT_EVERY_SECONDS = 60.0
 
 T = TypeVar("T")
 
@@ -52,30 +44,30 @@ class _Layer:
 
     Attributes:
         live: ids of its points.
-        hidden: ids of the base that it replaces or deletes, each with the space of its vector.
+        hidden: ids of the base that it replaces or deletes.
         weighing: of words, with all of this.
     """
 
     weighing: Weighing
     live: set[str] = field(default_factory=set)
-    hidden: dict[str, str] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
 
     def __contains__(self, name: str) -> bool:
         return name in self.live or name in self.hidden
 
     def hide(self, name: str, hides: Mapping[str, str]) -> None:
         if name not in self.hidden:
-            self.hidden[name] = hides.get(_SPACE, "")
+            self.hidden.add(name)
             self.weighing.change(unpacked_indices(hides), -1)
 
-    def add(self, point: Point) -> None:
-        self.live.add(point.id)
-        self.weighing.change(indices_of(point), 1)
+    def add(self, name: str, indices: Indices) -> None:
+        self.live.add(name)
+        self.weighing.change(indices, 1)
 
-    def drop(self, point: Point) -> None:
-        if point.id in self.live:
-            self.live.discard(point.id)
-            self.weighing.change(indices_of(point), -1)
+    def drop(self, name: str, indices: Indices) -> None:
+        if name in self.live:
+            self.live.discard(name)
+            self.weighing.change(indices, -1)
 
 
 class LayeredStore:
@@ -98,6 +90,7 @@ class LayeredStore:
         self._lock = threading.RLock()
         self._held: _Layer | None = None
         self._frequencies: dict[str, TermCounts] = {}
+        self._looked_at = 0.0
 
     def __str__(self) -> str:
         """Name the base."""
@@ -109,17 +102,16 @@ class LayeredStore:
         self._open_base()
 
     def load(self) -> None:
-        """Open the layer, and look whether the base is there.
+        """Open the layer, and look whether the base is whole.
 
         Raises:
-            BaseGoneError: it is gone; the layer stays.
+            BaseGoneError: it is gone, or points of it are; the layer stays.
         """
         self._layer.load()
         self._open_base()
 
     def _open_base(self) -> None:
-        if not self._base.exists("opened"):
-            raise self._gone()
+        self._look("opened")
         path = self._place / FREQUENCIES_FILE
         try:
             content = read_private(self._place, FREQUENCIES_FILE, _MOST_FREQUENCIES)
@@ -128,6 +120,20 @@ class LayeredStore:
             raise DamagedIndexError(f"{path} {error.strerror}.") from error
         except (OSError, ValueError) as error:
             raise DamagedIndexError(f"{path} is damaged: {error}.") from error
+
+    def _look(self, what: str = "read") -> None:
+        """Look whether the base has all of its points: nothing would be found in place of lost ones."""
+        self._looked_at = time.monotonic()
+        if missing := self._note.missing(self._ask(partial(self._base.count, what))):
+            name = self._note.name
+            raise BaseGoneError(
+                f"The index stands on {self}, and {missing:,} of its points are gone.",
+                remedy=f"Run `cqm publish {name}` where it is made, then `cqm take {name}` here.",
+            )
+
+    def _look_now_and_then(self) -> None:
+        if time.monotonic() - self._looked_at > _LOOKED_AT_EVERY_SECONDS:
+            self._look()
 
     def _gone(self) -> BaseGoneError:
         remedy = f"Run `cqm take {self._note.name}` to have the present one."
@@ -139,48 +145,49 @@ class LayeredStore:
 
     def upsert(self, points: Sequence[Point]) -> None:
         """See `Store.upsert`."""
-        for batch in _batched([*{point.id: point for point in points}.values()]):
+        for batch in batched([*{point.id: point for point in points}.values()], _BATCH):
             with self._lock:
                 before, hides = self._before([point.id for point in batch])
                 self._write([_with_hidden(point, hides.get(point.id)) for point in batch], before, hides)
 
     def delete(self, ids: Sequence[str]) -> None:
         """See `Store.delete`. A point of the base is only hidden."""
-        for batch in _batched([*dict.fromkeys(ids)]):
+        for batch in batched([*dict.fromkeys(ids)], _BATCH):
             with self._lock:
                 before, hides = self._before(batch)
                 own = [name for name in before if name not in hides]
                 with self._changing() as held:
                     self._layer.delete(own)
                     for name in own:
-                        held.drop(before[name])
+                        held.drop(name, before[name])
                 # Each point has a path; this one is found by none.
                 gone = [Point(name, {"path": "", _HIDES: hidden, _GONE: True}, {}) for name, hidden in hides.items()]
                 self._write(gone, before, hides)
 
-    def _before(self, ids: Sequence[str]) -> tuple[dict[str, Point], dict[str, dict[str, str]]]:
-        """Return points of the layer by id, and what of the base the ids hide."""
+    def _before(self, ids: Sequence[str]) -> tuple[dict[str, Indices], dict[str, Mapping[str, str]]]:
+        """Return the terms of the layer's points by id, and what of the base the ids hide."""
         held = self._state()
-        before = {point.id: point for point in self._layer.points([name for name in ids if name in held])}
-        hides = {name: point.payload[_HIDES] for name, point in before.items() if _HIDES in point.payload}
+        own = [name for name in ids if name in held]
+        before = self._layer.indices(own) if own else {}
+        noted = self._layer.payloads(own, [_HIDES]) if own else {}
+        hides: dict[str, Mapping[str, str]] = {name: it[_HIDES] for name, it in noted.items() if _HIDES in it}
         unknown = [name for name in ids if name not in before]
-        for point in self._ask(lambda: self._base.points(unknown)) if unknown else ():
-            hides[point.id] = packed_indices(indices_of(point)) | ({_SPACE: point.space} if point.space else {})
-        return before, hides
+        below = self._ask(lambda: self._base.indices(unknown)) if unknown else {}
+        return before, hides | {name: packed_indices(indices) for name, indices in below.items()}
 
     def _write(
-        self, points: Sequence[Point], before: Mapping[str, Point], hides: Mapping[str, Mapping[str, str]]
+        self, points: Sequence[Point], before: Mapping[str, Indices], hides: Mapping[str, Mapping[str, str]]
     ) -> None:
         """Write points of the layer, and count what they change."""
         with self._changing() as held:
             self._layer.upsert(points)
             for point in points:
                 if point.id in before:
-                    held.drop(before[point.id])
+                    held.drop(point.id, before[point.id])
                 if point.id in hides:
                     held.hide(point.id, hides[point.id])
                 if _GONE not in point.payload:
-                    held.add(point)
+                    held.add(point.id, {name: terms.indices for name, terms in point.sparse.items()})
 
     def ids_of_path(self, path: str) -> set[str]:
         """See `Store.ids_of_path`."""
@@ -191,6 +198,7 @@ class LayeredStore:
     def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
         """See `Store.search`."""
         held = self._state()
+        self._look_now_and_then()
         weighed = [_weighed(search, held) for search in searches]
         # The base first: a point that an update hides meanwhile is then in both, and not in neither.
         shared = self._shared(weighed, held)
@@ -201,7 +209,7 @@ class LayeredStore:
     def _shared(self, searches: Sequence[Nearest], held: _Layer) -> list[dict[str, float]]:
         """Search the base; ask again, for more, where hidden points took the place of others."""
         found: list[dict[str, float]] = [{} for _ in searches]
-        known = {*NAMES, *self._note.spaces}
+        known = {*WORDS, *self._note.spaces}
         asked = [(place, search) for place, search in enumerate(searches) if search.using in known]
         more = min(len(held.hidden), _SPARE)
         while asked:
@@ -218,13 +226,19 @@ class LayeredStore:
         """See `Store.payloads`."""
         own, shared = self._parted(ids)
         found = self._layer.payloads(own, fields) if own else {}
-        return found | (self._ask(lambda: self._base.payloads(shared, fields)) if shared else {})
+        below = self._ask(lambda: self._base.payloads(shared, fields)) if shared else {}
+        if len(below) < len(set(shared)):
+            self._look()
+        return found | below
 
     def points(self, ids: Sequence[str]) -> list[Point]:
         """See `Store.points`."""
         own, shared = self._parted(ids)
         found = [_without_hidden(point) for point in self._layer.points(own)] if own else []
-        return found + (self._ask(lambda: self._base.points(shared)) if shared else [])
+        below = self._ask(lambda: self._base.points(shared)) if shared else []
+        if len(below) < len(set(shared)):
+            self._look()
+        return found + below
 
     def _parted(self, ids: Sequence[str]) -> tuple[list[str], list[str]]:
         """Part ids into those of the layer, and those to be asked of the base."""
@@ -232,19 +246,17 @@ class LayeredStore:
         return [name for name in ids if name in held.live], [name for name in ids if name not in held]
 
     def lost(self, ids: AbstractSet[str]) -> int:
-        """See `Store.lost`. Of the base it compares only the numbers of points."""
+        """See `Store.lost`. Of the base, which was found whole, it compares only the numbers of points."""
         held = self._state()
-        gone = len(ids & held.hidden.keys() - held.live)
+        gone = len((ids & held.hidden) - held.live)
         shared = len(ids - held.live) - gone
-        there = self._ask(self._base.count) - self._note.others - len(held.hidden)
-        return gone + max(0, shared - there)
+        return gone + max(0, shared - (self._note.points - len(held.hidden)))
 
     def count_vectors(self, space: str) -> int:
         """See `Store.count_vectors`."""
         held = self._state()
-        shared = self._ask(lambda: self._base.count_vectors(space)) if space in self._note.spaces else 0
-        hidden = sum(name == space for name in held.hidden.values())
-        return shared - hidden + self._layer.count_vectors(space)
+        shared = self._ask(lambda: self._base.count_vectors(space, [*held.hidden])) if space in self._note.spaces else 0
+        return shared + self._layer.count_vectors(space)
 
     def publish(self) -> None:
         """Do nothing: nobody else sees the layer."""
@@ -287,12 +299,13 @@ class LayeredStore:
         with self._lock:
             if self._held is None:
                 held = _Layer(Weighing(self._frequencies))
-                for ids in _batched([*self._layer.ids()]):
-                    for point in self._layer.points(ids):
-                        if _HIDES in point.payload:
-                            held.hide(point.id, point.payload[_HIDES])
-                        if _GONE not in point.payload:
-                            held.add(point)
+                for ids in batched([*self._layer.ids()], _BATCH):
+                    noted = self._layer.payloads(ids, [_HIDES, _GONE])
+                    for name, indices in self._layer.indices(ids).items():
+                        if _HIDES in noted[name]:
+                            held.hide(name, noted[name][_HIDES])
+                        if _GONE not in noted[name]:
+                            held.add(name, indices)
                 self._held = held
             return self._held
 
@@ -324,7 +337,3 @@ def _with_hidden(point: Point, hides: Mapping[str, str] | None) -> Point:
 
 def _without_hidden(point: Point) -> Point:
     return replace(point, payload={name: value for name, value in point.payload.items() if name != _HIDES})
-
-
-def _batched(items: Sequence[T]) -> Iterator[list[T]]:
-    return (list(items[start : start + _BATCH]) for start in range(0, len(items), _BATCH))

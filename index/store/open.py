@@ -17,6 +17,7 @@ from cqm.index.text.terms import SparseTerms
 if TYPE_CHECKING:
     from cqm.index.store.layered import LayeredStore
     from cqm.index.store.qdrant import QdrantStore
+    from cqm.index.store.qdrant_client import QdrantServer
 
 
 SHAPING = (
@@ -122,15 +123,27 @@ def try_server(options: StoreOptions, variables: Variables) -> str:
     Raises:
         StoreError: one of these failed.
     """
+    from cqm.index.store.bases import bases_on
+    from cqm.index.store.qdrant_client import QdrantServer
+
+    with closing(QdrantServer(options, variables)) as server:
+        if options.only_bases:
+            bases_on(server, options)
+        else:
+            _try_collection(server, options)
+        return server.version()
+
+
+def _try_collection(server: "QdrantServer", options: StoreOptions) -> None:
     import numpy as np
 
-    if options.only_bases:
-        return _try_bases(options, variables)
+    from cqm.index.store.qdrant import QdrantStore
+
     with TemporaryDirectory() as folder:
         place = Path(folder) / "doctor-0" / "generation"
         place.mkdir(parents=True)
         note = new_note(place, options)
-        store = _on_server(place, note, options, variables)
+        store = QdrantStore(place, note, server, options)
         row = np.array([0.6, 0.8], dtype=np.float32)
         try:
             store.create()
@@ -139,19 +152,8 @@ def try_server(options: StoreOptions, variables: Variables) -> str:
             searches = (Nearest(TERMS, SparseTerms((1,), (1.0,)), 1), Nearest("dense", row, 1))
             if not all(store.search(searches)):
                 raise StoreError(f"{note} does not find what it holds.")
-            return store.server_version()
         finally:
             store.drop()
-            store.close()
-
-
-def _try_bases(options: StoreOptions, variables: Variables) -> str:
-    from cqm.index.store.bases import bases_on
-    from cqm.index.store.qdrant_client import QdrantServer
-
-    with closing(QdrantServer(options, variables)) as server:
-        bases_on(server, options)
-        return server.ask("looked at", lambda client: client.info()).version
 
 
 def _on_server(

@@ -6,17 +6,17 @@ would change each other's scores; and deleting a collection removes an obsolete 
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from cqm.index.model.errors import DamagedIndexError, StoreError
 from cqm.index.model.options import StoreOptions
 from cqm.index.store import qdrant_models as shape
-from cqm.index.store.base import KEYWORDS, NO_SPACES, Point, stored_id
+from cqm.index.store.base import KEYWORDS, NO_SPACES, Point, batched, stored_id
 from cqm.index.store.collection import CollectionNote, new_mark, write_note
 from cqm.index.store.qdrant_client import QdrantServer, UnfinishedError, is_conflict
 from cqm.index.store.qdrant_reader import QdrantReader
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
 
     _Step = models.UpsertOperation | models.DeleteOperation
-
-T = TypeVar("T")
 
 # A request with this many points stays far below the server's limit of 32 MB.
 _BATCH = 64
@@ -96,7 +94,7 @@ class QdrantStore(QdrantReader):
     def upsert(self, points: Sequence[Point]) -> None:
         """See `Store.upsert`."""
         self._look_at_mark()
-        for batch in _batched(points):
+        for batch in batched(points, _BATCH):
             self._write(partial(self._upserted, [shape.point_struct(point) for point in batch]))
         self.flush_later()
 
@@ -106,7 +104,7 @@ class QdrantStore(QdrantReader):
 
         if ids:
             self._look_at_mark()
-        for batch in _batched(ids):
+        for batch in batched(ids, _BATCH):
             emptied = models.PointsList(points=[shape.emptied(name) for name in batch])
             deleted = models.PointIdsList(points=[*map(stored_id, batch)])
             steps = (models.UpsertOperation(upsert=emptied), models.DeleteOperation(delete=deleted))
@@ -216,7 +214,3 @@ def _made(name: str, options: StoreOptions, weighs: bool, client: "QdrantClient"
     except UnexpectedResponse as error:
         if not is_conflict(error):
             raise
-
-
-def _batched(items: Sequence[T]) -> Iterator[list[T]]:
-    return (list(items[start : start + _BATCH]) for start in range(0, len(items), _BATCH))

@@ -103,6 +103,10 @@ class QdrantServer:
             raise self._explained(what, error) from self._endpoint.cause(error)
         raise RuntimeError  # unreachable: stamina lets the last error pass
 
+    def version(self) -> str:
+        """Return the server's version; see `ask` for the errors."""
+        return self.ask("looked at", lambda client: client.info()).version
+
     def _attempts(self, *, brief: bool) -> "Iterable[stamina.Attempt]":
         import stamina
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cqm.index.model.options import StoreOptions
-from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, Point, PointFilter, check, stored_id
+from cqm.index.store.base import WORDS, Nearest, Point, PointFilter, check, stored_id
 from cqm.index.text.terms import SparseTerms
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def collection(options: StoreOptions, *, weighs: bool) -> dict[str, Any]:
     idf = models.SparseVectorParams(modifier=models.Modifier.IDF if weighs else None)
     return {
         "vectors_config": {},
-        "sparse_vectors_config": dict.fromkeys((TERMS, FILE_TERMS, PATH_TERMS), idf),
+        "sparse_vectors_config": dict.fromkeys(WORDS, idf),
         "shard_number": options.shard_number,
         "replication_factor": options.replication_factor,
         "write_consistency_factor": options.write_consistency_factor,
@@ -91,7 +91,7 @@ def emptied(name: str) -> "models.PointStruct":
     from qdrant_client import models
 
     empty = models.SparseVector(indices=[], values=[])
-    none: dict[str, Any] = dict.fromkeys((TERMS, FILE_TERMS, PATH_TERMS), empty)
+    none: dict[str, Any] = dict.fromkeys(WORDS, empty)
     return models.PointStruct(id=stored_id(name), vector=none, payload={})
 
 

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cqm.index.model.options import StoreOptions
 from cqm.index.store import qdrant_models as shape
-from cqm.index.store.base import Nearest, Point, PointFilter, point_id, search_each, stored_id, stored_point
+from cqm.index.store.base import (
+    WORDS,
+    Indices,
+    Nearest,
+    Point,
+    PointFilter,
+    point_id,
+    search_each,
+    stored_id,
+    stored_indices,
+    stored_point,
+)
 from cqm.index.store.qdrant_client import QdrantServer
 
 if TYPE_CHECKING:
@@ -78,15 +89,36 @@ class QdrantReader:
             for record in self._ask("read", retrieved, brief=True)
         ]
 
-    def count_vectors(self, space: str) -> int:
-        """See `Store.count_vectors`."""
+    def indices(self, ids: Sequence[str]) -> dict[str, Indices]:
+        """Return the terms of points by id; unknown ids are left out."""
+        wanted, names = [*map(stored_id, ids)], [*WORDS]
+        records = self._ask(
+            "read", lambda it: it.retrieve(self._name, wanted, with_payload=False, with_vectors=names), brief=True
+        )
+        return {point_id(record.id): stored_indices(record.vector) for record in records}
+
+    def count_vectors(self, space: str, but: Sequence[str] = ()) -> int:
+        """See `Store.count_vectors`.
+
+        Parameters:
+            space: that is counted.
+            but: ids of points that are not counted.
+        """
         from qdrant_client import models
 
-        return self._count(models.Filter(must=[models.HasVectorCondition(has_vector=space)]))
+        keep = models.Filter(
+            must=[models.HasVectorCondition(has_vector=space)],
+            must_not=[models.HasIdCondition(has_id=[*map(stored_id, but)])] if but else None,
+        )
+        return self._count(keep)
 
-    def count(self) -> int:
-        """Count all points."""
-        return self._count(None)
+    def count(self, what: str = "read") -> int:
+        """Count all points.
+
+        Parameters:
+            what: as in `QdrantServer.ask`.
+        """
+        return self._count(None, what)
 
     def rest(self, seconds: float) -> bool:  # noqa: ARG002 - of every store
         """Do nothing: the memory is the server's."""
@@ -95,10 +127,6 @@ class QdrantReader:
     def close(self) -> None:
         """Close the connection; harmless if it is not open."""
         self._server.close()
-
-    def server_version(self) -> str:
-        """Return the server's version."""
-        return self._ask("looked at", lambda client: client.info()).version
 
     def _ask(self, what: str, request: "Callable[[QdrantClient], T]", *, brief: bool = False) -> T:
         return self._server.ask(what, request, brief=brief)
@@ -122,5 +150,5 @@ class QdrantReader:
     ) -> tuple[list["models.Record"], "_Offset"]:
         return client.scroll(self._name, keep, limit=_SCROLL_PAGE, offset=offset, with_payload=False)
 
-    def _count(self, keep: "models.Filter | None") -> int:
-        return self._ask("read", lambda client: client.count(self._name, keep, exact=True)).count
+    def _count(self, keep: "models.Filter | None", what: str = "read") -> int:
+        return self._ask(what, lambda client: client.count(self._name, keep, exact=True)).count

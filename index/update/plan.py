@@ -149,11 +149,16 @@ def _is_same(found: FoundFile, row: FileRow | None) -> bool:
     return row is not None and seen == (row.size, row.mtime_ns, row.ctime_ns)
 
 
-def count_differing(plan: Plan, root: Path, options: ScanOptions) -> int:
-    """Count files which differ from the index. Those of the same size are read and compared by content."""
+def count_differing(root: Path, target: Generation, options: IndexOptions) -> int:
+    """Count files which differ from the index. Those of the same size are read and compared by content.
+
+    Parameters:
+        root, target, options: as in `plan_update`.
+    """
+    plan, scan = plan_update(root, target, options, None), options.scan
     gone = sum(path in plan.known for path in plan.vanished)
     left_out = sum(plan.known[row.path].state is FileState.INDEXED for row in plan.skipped if row.path in plan.known)
-    return gone + left_out + sum(_differs(found, plan.known.get(found.path), root, options) for found, _ in plan.todo)
+    return gone + left_out + sum(_differs(found, plan.known.get(found.path), root, scan) for found, _ in plan.todo)
 
 
 def _differs(found: FoundFile, row: FileRow | None, root: Path, options: ScanOptions) -> bool:

@@ -7,15 +7,17 @@ import gc
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 
 from cqm.index.disk.locations import folder_of, note_use
 from cqm.index.files import checkout
 from cqm.index.generations.current import Lineage
-from cqm.index.generations.generation import Generation
+from cqm.index.generations.generation import Generation, generation_name, open_generation
 from cqm.index.manifest.facts import (
     COMPARED_FACT,
     COMPLETE_FACT,
@@ -28,14 +30,15 @@ from cqm.index.manifest.facts import (
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.rows import FileRow
 from cqm.index.model.errors import DamagedIndexError
-from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Progress, UpdateSummary
+from cqm.index.model.options import IndexOptions, StoreOptions
+from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
 from cqm.index.model.query import FileProblem, FileState
 from cqm.index.model.status import REBUILD, UPDATE, UPDATE_OF_PATHS, LastUpdate
 from cqm.index.remote.deadline import StoppedError
 from cqm.index.services import Services
 from cqm.index.status.catalogue import make_room
 from cqm.index.tracing import note, span, traced
+from cqm.index.update.backfill import Improving
 from cqm.index.update.estimate import estimate_update
 from cqm.index.update.plan import ROOT_FACT, Plan, identity, plan_update, refuse_another
 from cqm.index.update.prepare import Preparation, PreparedFile, prepare_files
@@ -177,8 +180,43 @@ class Updating:
         options, has_writer = self.options, self.services.writer is not None
         return Preparation(self.root, options.scan, options.chunk, options.context.place, has_writer)
 
-    def estimate(self, target: Generation) -> Estimate:
+    def improve(
+        self,
+        lock: AbstractContextManager[object],
+        report: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+    ) -> Improved:
+        """Backfill the serving generation. Callers don't hold the update lock.
+
+        Parameters:
+            lock: that of updates.
+            report, cancelled: as in `Index.improve`.
+        """
+        # Not as a reader, for whom closing would wait: it reads with the lock of updates held, if that is open still.
+        started, before, serving = time.monotonic(), self.services.usage(), self.lineage.serving
+        target, writer = self.target_for(serving, frozenset()), self.services.writer
+        is_open, wanted = partial(self.lineage.serves, serving), wanted_spaces(self.services.routes, serving.manifest)
+        improving = Improving(target, self.preparation(), self.workers, writer, lock, is_open, wanted, cancelled)
+        tasks = improving.tasks()
+        done, embedded = improving.improve_all(tasks, report)
+        waiting = improving.note_lacking(otherwise=len(tasks) - done)
+        return Improved(done, embedded, waiting, self.services.used_since(before), time.monotonic() - started)
+
+    def estimate(self) -> Estimate:
         """Estimate the model calls of an update of the whole tree."""
+        serving, variables = self.lineage.serving, self.services.variables
+        # Only asking a model would show a change of it since.
+        if serving.recipe == generation_name(self.options):
+            return self._estimate(serving)
+        # Another generation would be built: nothing of it is there, and nothing is begun by asking.
+        with TemporaryDirectory() as nowhere:
+            empty = open_generation(Path(nowhere), "empty", replace(self.options, store=StoreOptions()), variables)
+            try:
+                return self._estimate(empty)
+            finally:
+                empty.close()
+
+    def _estimate(self, target: Generation) -> Estimate:
         plan = plan_update(self.root, target, self.options, None)
         preparation, variables = self.preparation(), self.services.variables
         return estimate_update(plan, target.manifest, preparation, self.options, self.workers, variables)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,6 +12,7 @@ from cqm.index.manifest.facts import LACKING_FACT, PROBLEMS_FACT, SPACE_FACT
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.progress import ModelState
 from cqm.index.model.spaces import Embeddings, Space
+from cqm.index.model.status import IndexStatus
 from cqm.index.remote.deadline import StoppedError, unless
 
 if TYPE_CHECKING:
@@ -164,6 +165,16 @@ def status_facts(waiting: int, models: Sequence[ModelState]) -> dict[str, str]:
     """Return the facts of a manifest for the status: chunks that wait, and the problems of their models."""
     problems = {state.name: state.problem for state in models if state.problem}
     return {LACKING_FACT: str(waiting), PROBLEMS_FACT: json.dumps(problems)}
+
+
+def with_models(status: IndexStatus, routes: Routes | None, manifest: Manifest) -> IndexStatus:
+    """Return a status with the models as they are now, and with the chunks that wait for one."""
+    noted = {state.name: state.problem for state in status.models} if status.lacking else {}
+    states = routes.states() if routes else ()
+    # Problems other processes met matter as long as something waits for that model.
+    models = tuple(replace(state, problem=state.problem or noted.get(state.name, "")) for state in states)
+    waiting = lacking(manifest, dict.fromkeys(routes.routes if routes else (), ""))
+    return replace(status, models=models, lacking=waiting)
 
 
 def note_preferred(manifest: Manifest, routes: Routes | None, vectors: Sequence[tuple[str, TextVector]]) -> None:

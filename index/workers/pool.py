@@ -17,13 +17,12 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from cqm.chunkers.errors import CqmError
-from cqm.chunkers.grammars.bundle import unpack
 from cqm.index.model.errors import WorkerError
 from cqm.index.workers import wire
 from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED, RULES
-from cqm.index.workers.forking import Source, source_of_workers
+from cqm.index.workers.forking import Source
 from cqm.index.workers.limits import MEMORY_BYTES, seconds_for
-from cqm.index.workers.rest import Rest
+from cqm.index.workers.staff import Staff, Worker
 from cqm.index.workers.worker import Assignment
 
 Task = TypeVar("Task")
@@ -35,10 +34,6 @@ _AHEAD = 2
 """Batches for each worker that are begun or done and not taken yet: they keep it busy while others are stored."""
 _WAIT_SECONDS = 60.0
 """A worker that is silent for so long is ended, whatever it waits for: its processor time is bounded already."""
-_MOST_TASKS = 2_000
-"""A worker that has done so many is replaced: what parsers leak goes with it."""
-_WORKERS_REST_SECONDS, _SOURCE_REST_SECONDS = 30.0, 300.0
-"""Workers that nobody needed for so long are ended, then the process that forks them: 90 MB of a resting owner."""
 _BROKEN = (OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, pickle.UnpicklingError)
 """Errors of reading from a worker which died or was hijacked."""
 
@@ -60,24 +55,6 @@ class Job(Generic[Task, Result]):
     lost: Callable[[Task, str], Result]
 
 
-@dataclass(eq=False, slots=True)
-class _Worker:
-    """A worker.
-
-    Attributes:
-        pid, connection: of the process.
-        is_finder: whether it surely has the rules that find secrets.
-        grammars: of the bundle, unpacked before it was born at its parent's will.
-        done: tasks, over its life.
-    """
-
-    pid: int
-    connection: socket.socket
-    is_finder: bool
-    grammars: frozenset[str]
-    done: int = 0
-
-
 class _Busy:
     """The workers that do a run's batches now, each for a thread of its own, until the run is stopped.
 
@@ -86,17 +63,17 @@ class _Busy:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._workers: set[_Worker] = set()
+        self._workers: set[Worker] = set()
         self.is_stopped = False
 
-    def enter(self, worker: _Worker) -> None:
+    def enter(self, worker: Worker) -> None:
         """Note a worker that begins."""
         with self._lock:
             self._workers.add(worker)
             if self.is_stopped:
                 _cut(worker)
 
-    def leave(self, worker: _Worker) -> bool:
+    def leave(self, worker: Worker) -> bool:
         """Forget a worker that is done; whether its connection still stands."""
         with self._lock:
             self._workers.discard(worker)
@@ -131,16 +108,7 @@ class Workers:
         forks: bool = hasattr(os, "fork"),
     ) -> None:
         self.count = count or os.cpu_count() or 1
-        self._root = root
-        self._forks = forks
-        self._lock = Lock()
-        self._source = source
-        self._idle: list[_Worker] = []
-        self._has_rules = False
-        self._grammars: frozenset[str] = frozenset()
-        self._is_closed = False
-        self._alive = 0
-        self._rest = Rest(((_WORKERS_REST_SECONDS, self.end_idle), (_SOURCE_REST_SECONDS, self.end_source)))
+        self._staff = Staff(self.count, root, source, forks=forks)
 
     def __enter__(self) -> Self:
         """The workers themselves."""
@@ -153,43 +121,20 @@ class Workers:
         self.close()
 
     def warm(self) -> None:
-        """Start the process that forks workers, with the rules that find secrets, and do not wait until it can.
-
-        Where it cannot be started, the first task says why.
-        """
-        with self._lock, suppress(WorkerError):
-            if self._source is None and not self._is_closed:
-                self._has_rules = True
-                self._given()
-                self._rest.used()
+        """Start the process that forks workers; see `Staff.warm`."""
+        self._staff.warm()
 
     def close(self) -> None:
         """End all workers. Their users fail."""
-        self._rest.end()
-        with self._lock:
-            self._is_closed = True
-            source, self._source = self._source, None
-            idle, self._idle = self._idle, []
-        for worker in idle:
-            worker.connection.close()
-        if source:
-            source.close()
+        self._staff.close()
 
     def end_idle(self) -> None:
         """End the workers that do nothing now; the next task has a new one."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for worker in idle:
-            self._end(worker)
+        self._staff.end_idle()
 
     def end_source(self) -> None:
         """End the process that forks workers, unless some of them work now; the next task has a new one."""
-        with self._lock:
-            if self._alive or not self._source:
-                return
-            # Within the lock: the next task waits, and does not take a process that ends.
-            source, self._source = self._source, None
-            source.close()
+        self._staff.end_source()
 
     def run(self, job: Job[Task, Result], tasks: Sequence[Task]) -> Iterator[list[Result]]:
         """Do tasks, and give their results in order, in batches as they are ready.
@@ -242,8 +187,8 @@ class Workers:
         try:
             while (message := wire.receive_plain(worker.connection))[0] in {QUESTION, RETIRED}:
                 if message[0] == RETIRED:
-                    if self._is_replaced(worker, message[1]):
-                        self._end(worker)
+                    if self._staff.is_replaced(worker, message[1]):
+                        self._staff.end(worker)
                         worker = self._begun(assignment, finds=message[1] == RULES)
                 elif answer and message[0] == QUESTION:
                     worker.connection.settimeout(None)
@@ -261,9 +206,9 @@ class Workers:
         finally:
             if is_well:
                 worker.done += 1
-                self._give_back(worker)
+                self._staff.give_back(worker)
             else:
-                self._end(worker)
+                self._staff.end(worker)
 
     def _batch_done(self, job: Job[Task, Result], busy: _Busy, batch: Sequence[Task]) -> list[Result]:
         """Have a batch done: by one worker, and where that dies by further ones.
@@ -281,14 +226,14 @@ class Workers:
                 lack = self._hear(worker, job, rest, results, busy)
             finally:
                 if busy.leave(worker) and len(results) == len(batch):
-                    self._give_back(worker)
+                    self._staff.give_back(worker)
                 else:
-                    self._end(worker)
+                    self._staff.end(worker)
             finds = finds or lack == RULES
         return results
 
     def _hear(
-        self, worker: _Worker, job: Job[Task, Result], rest: Sequence[Task], results: list[Result], busy: _Busy
+        self, worker: Worker, job: Job[Task, Result], rest: Sequence[Task], results: list[Result], busy: _Busy
     ) -> str:
         """Take a worker's results until all are there, or it dies; the task that it dies of is lost.
 
@@ -299,7 +244,7 @@ class Workers:
             try:
                 message = wire.receive_plain(worker.connection)
                 if message[0] == RETIRED:
-                    if self._is_replaced(worker, message[1]):
+                    if self._staff.is_replaced(worker, message[1]):
                         return str(message[1])
                     message = wire.receive_plain(worker.connection)
                 results.append(_result(message, job.gives))
@@ -313,30 +258,7 @@ class Workers:
             worker.done += 1
         return ""
 
-    def _is_replaced(self, worker: _Worker, lack: object) -> bool:
-        """Load what a worker lacks for its successors; False if it can't be loaded, and the worker goes on without.
-
-        Raises:
-            TypeError: it has been there since before its birth.
-            WorkerError: the rules that find secrets cannot be loaded.
-            OSError: the worker is gone.
-        """
-        if not isinstance(lack, str) or lack in worker.grammars or (lack == RULES and worker.is_finder):
-            raise TypeError("a worker asks for what it has")
-        if lack == RULES:
-            # Those that are idle now ask for the same when they need it.
-            self._load_rules()
-            return True
-        try:
-            unpack(lack)
-        except OSError:
-            wire.send(worker.connection, "")
-            return False
-        with self._lock:
-            self._grammars |= {lack}
-        return True
-
-    def _begun(self, assignment: Assignment, *, finds: bool = False) -> _Worker:
+    def _begun(self, assignment: Assignment, *, finds: bool = False) -> Worker:
         """Give tasks to a worker that is idle, or to a new one.
 
         Parameters:
@@ -346,82 +268,27 @@ class Workers:
         Raises:
             WorkerError: no worker takes them.
         """
-        worker = self._taken(finds=finds)
+        worker = self._staff.take(finds=finds)
         try:
+            worker.connection.settimeout(_WAIT_SECONDS)
             wire.send(worker.connection, assignment)
         except OSError:
             # It died while it was idle, and others may have died with it.
-            self._end(worker)
+            self._staff.end(worker)
         else:
             return worker
-        worker = self._taken(finds=finds, is_new=True)
+        worker = self._staff.take(finds=finds, is_new=True)
         try:
+            worker.connection.settimeout(_WAIT_SECONDS)
             wire.send(worker.connection, assignment)
         except OSError as error:
-            self._end(worker)
+            self._staff.end(worker)
             raise WorkerError(f"A new worker does not take its task: {error}.") from error
         return worker
 
-    def _taken(self, *, finds: bool, is_new: bool = False) -> _Worker:
-        """An idle worker, or a new one; the process that forks is started again once if it has ended."""
-        with self._lock:
-            for worker in [] if is_new else reversed(self._idle):
-                if worker.is_finder or not finds:
-                    self._idle.remove(worker)
-                    return worker
-            try:
-                return self._new()
-            except WorkerError:
-                if self._is_closed or self._source is None:
-                    raise
-                self._source.close()
-                self._source = None
-                return self._new()
-
-    def _new(self) -> _Worker:
-        grammars = self._grammars
-        worker = _Worker(*self._given().new(), is_finder=self._has_rules, grammars=grammars)
-        worker.connection.settimeout(_WAIT_SECONDS)
-        try:
-            wire.send(worker.connection, str(self._root or ""))
-        except OSError as error:
-            raise WorkerError(f"A new worker does not begin: {error}.") from error
-        self._alive += 1
-        return worker
-
-    def _load_rules(self) -> None:
-        """Have workers from now on begin with the rules that find secrets.
-
-        Raises:
-            WorkerError: they cannot be loaded.
-        """
-        with self._lock:
-            self._given().load_rules()
-            self._has_rules = True
-
-    def _give_back(self, worker: _Worker) -> None:
-        """Keep a worker for the next task, unless it is worn, too many are idle, or it died of its last task."""
-        if worker.connection.fileno() < 0:
-            return
-        with self._lock:
-            if not self._is_closed and worker.done < _MOST_TASKS and len(self._idle) < self.count:
-                self._idle.append(worker)
-                self._rest.used()
-                return
-        self._end(worker)
-
-    def _end(self, worker: _Worker) -> int:
-        """End a worker; the signal that it died of, 0 for none."""
-        if worker.connection.fileno() < 0:
-            return 0
-        worker.connection.close()
-        with self._lock:
-            self._alive -= 1
-            return self._source.end(worker.pid) if self._source else 0
-
-    def _reason_of_end(self, worker: _Worker, size: int, error: Exception) -> str:
+    def _reason_of_end(self, worker: Worker, size: int, error: Exception) -> str:
         """End a worker that failed, and say why it did."""
-        number = self._end(worker)
+        number = self._staff.end(worker)
         if not isinstance(error, OSError | EOFError):
             return "it answered with what is no plain data"
         if isinstance(error, TimeoutError):
@@ -434,13 +301,6 @@ class Workers:
             "SIGABRT": f"parsing it needed more than {MEMORY_BYTES >> 20} MB, or its parser gave up",
         }
         return reasons.get(name, f"its parser crashed ({name})")
-
-    def _given(self) -> Source:
-        if self._is_closed:
-            raise WorkerError("The index is closed.")
-        if self._source is None:
-            self._source = source_of_workers(rules=self._has_rules, forks=self._forks)
-        return self._source
 
 
 def _batches(tasks: Sequence[Task], size_of: Callable[[Task], int]) -> list[list[Task]]:
@@ -455,7 +315,7 @@ def _batches(tasks: Sequence[Task], size_of: Callable[[Task], int]) -> list[list
     return batches
 
 
-def _cut(worker: _Worker) -> None:
+def _cut(worker: Worker) -> None:
     """Have whoever reads from a worker fail at once; closing the connection is left to its thread."""
     with suppress(OSError):
         worker.connection.shutdown(socket.SHUT_RDWR)

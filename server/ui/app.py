@@ -1,6 +1,7 @@
 """The pages by their addresses."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,33 +42,26 @@ def make_app(library: Library, token: str, hosts: tuple[str, ...] = LOCAL_HOSTS)
         token: in the link that lets a browser in.
         hosts: names of this machine in the Host header.
     """
+    routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in _endpoints(library).items()]
+    static = _Kept(directory=Path(__file__).parent / "static")
+    handlers: Mapping[object, ExceptionHandler] = {CqmError: _failed}
+    pages = Starlette(routes=[*routes, Mount("/static", static)], exception_handlers=handlers)
+    return Gate(pages, token, hosts)
+
+
+def _endpoints(library: Library) -> Mapping[str, Callable[[Request], Any]]:
+    """Return what answers at each address."""
 
     def page(
         write: Callable[[Library, Mapping[str, str]], str], headers: Mapping[str, str] | None = None
     ) -> Callable[[Request], Response]:
         # A plain function: Starlette calls it in a thread, and an index may take its time.
-        def answer(request: Request) -> Response:
-            return HTMLResponse(write(library, request.query_params), headers=headers)
+        return lambda request: HTMLResponse(write(library, request.query_params), headers=headers)
 
-        return answer
-
-    def agent(request: Request) -> Response:
-        only = request.query_params.get("only", "")
-        rank = int(only) if only.isdecimal() and len(only) < 4 else None  # noqa: PLR2004 - there are 30
-        return PlainTextResponse(as_agent_sees(library, asked_of(request.query_params), rank))
-
-    async def events(request: Request) -> Response:
-        is_ending = request.scope.get("extensions", {}).get(ENDING, lambda: False)
-
-        async def is_gone() -> bool:
-            return is_ending() or await request.is_disconnected()
-
-        return StreamingResponse(health_events(library, is_gone), media_type="text/event-stream")
-
-    rows: Mapping[str, Callable[[Request], Response]] = {
+    return {
         "/": page(lambda it, given: search_page(it, asked_of(given))),
         "/results": page(lambda it, given: results(it, asked_of(given))),
-        "/agent": agent,
+        "/agent": partial(_agent, library),
         "/file": page(file_page),
         "/uses": page(uses_page),
         "/mentions": page(mentions),
@@ -77,13 +71,25 @@ def make_app(library: Library, token: str, hosts: tuple[str, ...] = LOCAL_HOSTS)
         "/health": page(health_page),
         "/treemap": page(tree),
         "/asked": page(asked_page),
+        "/events": partial(_events, library),
     }
-    routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in rows.items()]
-    routes.append(Route("/events", events, methods=["GET"]))
-    static = _Kept(directory=Path(__file__).parent / "static")
-    handlers: Mapping[object, ExceptionHandler] = {CqmError: _failed}
-    pages = Starlette(routes=[*routes, Mount("/static", static)], exception_handlers=handlers)
-    return Gate(pages, token, hosts)
+
+
+def _agent(library: Library, request: Request) -> Response:
+    """Answer with the text that an agent gets."""
+    only = request.query_params.get("only", "")
+    rank = int(only) if only.isdecimal() and len(only) < 4 else None  # noqa: PLR2004 - there are 30
+    return PlainTextResponse(as_agent_sees(library, asked_of(request.query_params), rank))
+
+
+async def _events(library: Library, request: Request) -> Response:
+    """Answer with the changes of the health of the indexes, until the page or the server is gone."""
+    is_ending = request.scope.get("extensions", {}).get(ENDING, lambda: False)
+
+    async def is_gone() -> bool:
+        return is_ending() or await request.is_disconnected()
+
+    return StreamingResponse(health_events(library, is_gone), media_type="text/event-stream")
 
 
 class _Kept(StaticFiles):

@@ -228,9 +228,9 @@ class QdrantDouble:
 
     def retrieve(self, asked: Asked, name: str) -> object:
         selected = _selector(asked.body.get("with_payload"))
-        whole = bool(asked.body.get("with_vector"))
-        found = self._shard(name).retrieve(asked.body["ids"], selected, with_vector=whole)
-        return [_shown(it) | ({"vector": _shown_vectors(it.vector)} if whole else {}) for it in found]
+        vectors = asked.body.get("with_vector") or False
+        found = self._shard(name).retrieve(asked.body["ids"], selected, with_vector=vectors)
+        return [_shown(it) | ({"vector": _shown_vectors(it.vector)} if vectors else {}) for it in found]
 
     def change_aliases(self, asked: Asked) -> object:
         aliases = dict(self.aliases)

@@ -16,7 +16,8 @@ from cqm.index.search.grep.lines import Match, Tally, as_lines, count_lines, mat
 from cqm.index.search.grep.pattern import Pattern, compiled
 from cqm.index.search.grep.shown import shown_lines
 from cqm.index.search.grep.texts import KnownFile, KnownFiles, Text, Tree, opened_tree
-from cqm.index.search.search import Page, check
+from cqm.index.search.page import Page
+from cqm.index.search.search import check
 from cqm.index.search.usages.lines import Part, innermost, whole_files
 from cqm.index.text.declarations import signature_of
 from cqm.index.text.globs import paths_matching

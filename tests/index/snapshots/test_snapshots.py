@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import io
 import json
 import os
 import tarfile
@@ -12,48 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from carried_tree import (
+    FILES,
+    Records,
+    answers,
+    flipped,
+    make_tree,
+    records_of,
+    repacked,
+    with_ids_of_before,
+)
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
 from cqm.index.generations.generation import Generation, generation_name, open_generation
 from cqm.index.model.errors import SnapshotError
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.query import Query
-from cqm.index.model.symbols import OutlineQuery
 from cqm.index.snapshots.restore import opened_snapshot
+from cqm.index.snapshots.snapshot import FORMAT
 
 pytestmark = pytest.mark.processes
-
-Records = list[dict[str, Any]]
-
-QUESTIONS = ("compute_2", "which function gathers sums", "round a price", "added here", "secret token")
-FILES = {
-    "src/sums.py": '"""Sums."""\n\n\ndef gather_sums(rows):\n    """Add up all rows."""\n    return sum(rows)\n',
-    "src/prices.py": "class Price:\n    def round_price(self, digits):\n        return round(self.value, digits)\n",
-    "docs/guide.md": "# Guide\n\n## Rounding\n\nPrices are rounded to cénts.\n\n## Sums\n\nSee gather_sums.\n",
-    "empty.py": "",
-    "key.txt": "password of the test: AKIAIOSFODNN7EXAMPLQ and nothing else\n",
-}
-
-
-def make_tree(root: Path) -> Path:
-    for path, text in FILES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
-    for number in range(4):
-        (root / f"part_{number}.py").write_text(f"def compute_{number}(value):\n    return value + {number}\n")
-    return root
-
-
-def answers(index: Index) -> object:
-    """What an index finds and holds; scores without the last digits, which the order of a sum decides."""
-    hits = [
-        (question, hit.path, hit.start_line, hit.end_line, round(hit.score, 4), hit.symbol, hit.text, hit.metadata)
-        for question in QUESTIONS
-        for hit in index.search(Query(question)).hits
-    ]
-    listed = [(it.path, [symbol.symbol for symbol in it.symbols]) for it in index.outline(OutlineQuery("")).files]
-    return hits, listed, index.secrets(), index.status().coverage
 
 
 @pytest.fixture(scope="module")
@@ -64,20 +41,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
         index.update()
         done = index.export(place / "tree.cqm")
         assert done.sha256 == hashlib.sha256((place / "tree.cqm").read_bytes()).hexdigest()
-        assert (done.files, done.size_bytes) == (len(FILES) + 4, (place / "tree.cqm").stat().st_size)
+        assert (done.files, done.size_bytes) == (len(FILES), (place / "tree.cqm").stat().st_size)
     assert sorted(path.name for path in place.iterdir()) == ["home", "tree", "tree.cqm"]
     return place / "tree.cqm"
-
-
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """The same files with other times, and local changes."""
-    tree = make_tree(tmp_path / "clone")
-    os.utime(tree / "src/sums.py", (1_000_000_000, 1_000_000_000))
-    (tree / "part_1.py").unlink()
-    (tree / "part_2.py").write_text("def compute_2(value):\n    return value - 2\n")
-    (tree / "added.py").write_text("def added_here():\n    return gather_sums([1])\n")
-    return tree
 
 
 @pytest.fixture
@@ -97,7 +63,7 @@ def test_an_import_under_local_changes_answers_as_a_fresh_index(
         # Only what differs was read into chunks and embedded, though all times differ.
         assert (summary.added, summary.modified, summary.deleted) == (1, 1, 1)
         assert summary.embedded == summary.chunks_written == 2
-        assert summary.notes[0].startswith(f"Imported {len(FILES) + 3} chunks of {len(FILES) + 4} files")
+        assert summary.notes[0].startswith(f"Imported {len(FILES) - 1} chunks of {len(FILES)} files")
         assert index.update().chunks_written == 0
     with Index.open(clone, options) as index:
         assert answers(index) == expected
@@ -110,7 +76,7 @@ def test_a_snapshot_of_an_import_is_the_same_but_for_its_times(
     with Index.open(make_tree(tmp_path / "same"), options) as index:
         index.restore(exported)
         index.export(tmp_path / "again.cqm")
-    assert records_of(tmp_path / "again.cqm") == records_of(exported)
+    assert records_of((tmp_path / "again.cqm").read_bytes()) == records_of(exported.read_bytes())
 
 
 def test_an_import_replaces_an_index_and_leaves_it_when_it_is_stopped_or_refused(
@@ -145,11 +111,23 @@ def test_other_options_and_formats_are_refused_with_what_to_do(
     ):
         index.restore(exported)
     assert "cqm.yml" in refused.value.remedy
-    for number, remedy in ((2, "Update CQM here"), (0, "Export it anew")):
-        other = rewritten(exported, tmp_path / f"{number}.cqm", about={"format": number})
-        with Index.open(clone, options) as index, pytest.raises(SnapshotError, match="format") as refused:
-            index.restore(other)
-        assert remedy in refused.value.remedy
+    newer = rewritten(exported, tmp_path / "newer.cqm", about={"format": FORMAT + 1})
+    with Index.open(clone, options) as index, pytest.raises(SnapshotError, match="has format") as refused:
+        index.restore(newer)
+    assert refused.value.remedy == "Update CQM here."
+
+
+def test_a_snapshot_of_the_first_format_is_refused_with_what_to_do_and_the_index_stays(
+    exported: Path, clone: Path, tmp_path: Path, options: IndexOptions
+) -> None:
+    former = rewritten(exported, tmp_path / "former.cqm", with_ids_of_before, about={"format": 1})
+    with Index.open(clone, options) as index:
+        index.update()
+        before = answers(index)
+        with pytest.raises(SnapshotError, match=r"former\.cqm has format 1 .* this release of CQM reads 2") as refused:
+            index.restore(former)
+        assert refused.value.remedy == "Export it anew with this release of CQM."
+        assert answers(index) == before
 
 
 def test_an_index_that_is_not_complete_is_not_exported(clone: Path, tmp_path: Path, options: IndexOptions) -> None:
@@ -162,41 +140,9 @@ def test_an_index_that_is_not_complete_is_not_exported(clone: Path, tmp_path: Pa
     assert not (tmp_path / "x.cqm").exists()
 
 
-def records_of(file: Path) -> Records:
-    with tarfile.open(file) as archive:
-        packed = archive.extractfile("records.jsonl.gz")
-        assert packed
-        return [json.loads(line) for line in gzip.decompress(packed.read()).splitlines()]
-
-
-def rewritten(
-    file: Path,
-    to: Path,
-    change: Callable[[Records], object] = lambda _: None,
-    *,
-    about: dict[str, Any] | None = None,
-    unpacked: Callable[[bytes], bytes] = lambda it: it,
-    names: tuple[str, str] = ("snapshot.json", "records.jsonl.gz"),
-    kinds: tuple[bytes, bytes] = (tarfile.REGTYPE, tarfile.REGTYPE),
-) -> Path:
-    """A snapshot with other records, and a manifest with the sizes and the checksum of these."""
-    with tarfile.open(file) as archive:
-        told = archive.extractfile("snapshot.json")
-        assert told
-        manifest = json.load(told)
-    records = records_of(file)
-    change(records)
-    text = unpacked(b"".join(json.dumps(record).encode() + b"\n" for record in records))
-    packed = gzip.compress(text)
-    manifest["records"] = [len(packed), len(text), hashlib.sha256(packed).hexdigest()]
-    manifest |= about or {}
-    with tarfile.open(to, "w", format=tarfile.GNU_FORMAT) as archive:
-        for name, kind, content in zip(names, kinds, (json.dumps(manifest).encode(), packed), strict=True):
-            entry = tarfile.TarInfo(name)
-            entry.type, entry.linkname = kind, "/etc/passwd" if kind != tarfile.REGTYPE else ""
-            entry.size = len(content) if kind == tarfile.REGTYPE else 0
-            archive.addfile(entry, io.BytesIO(content))
-    return to
+def rewritten(file: Path, to: Path, change: Callable[[Records], object] = lambda _: None, **others: Any) -> Path:
+    """A snapshot with other records; see `repacked`."""
+    return written(to, repacked(file.read_bytes(), change, **others))
 
 
 def first_chunk(records: Records) -> dict[str, Any]:
@@ -232,14 +178,9 @@ def written(to: Path, content: bytes) -> Path:
     return to
 
 
-def flipped(content: bytes) -> bytes:
-    middle = len(content) // 2
-    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
-
-
 def understated(file: Path, to: Path) -> Path:
     """A snapshot whose manifest states fewer bytes than come of it."""
-    text = b"".join(json.dumps(record).encode() + b"\n" for record in records_of(file))
+    text = b"".join(json.dumps(record).encode() + b"\n" for record in records_of(file.read_bytes()))
     packed = gzip.compress(text)
     return rewritten(file, to, about={"records": [len(packed), len(text) - 10, hashlib.sha256(packed).hexdigest()]})
 
@@ -267,6 +208,7 @@ HOSTILE: dict[str, Callable[[Path, Path], Path]] = {
     "an absolute path": lambda file, to: rewritten(file, to, of_file(path="/etc/passwd")),
     "endless chunks": lambda file, to: rewritten(file, to, of_file(chunks=1 << 60)),
     "a chunk of another file": lambda file, to: rewritten(file, to, changed(path="src/sums.py2")),
+    "an id of before": lambda file, to: rewritten(file, to, with_ids_of_before),
     "no id": lambda file, to: rewritten(file, to, changed(id="../../x")),
     "a large number": lambda file, to: rewritten(file, to, changed(end_line=1 << 70)),
     "lines that are not there": lambda file, to: rewritten(file, to, changed(end_line=1 << 50)),

@@ -1,0 +1,179 @@
+"""The workers of an index: begun when one is needed, kept while they are of use, ended when they rest."""
+
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from cqm.chunkers.grammars.bundle import unpack
+from cqm.index.model.errors import WorkerError
+from cqm.index.workers import wire
+from cqm.index.workers.control import RULES
+from cqm.index.workers.forking import Source, source_of_workers
+from cqm.index.workers.rest import Rest
+
+_MOST_TASKS = 2_000
+"""A worker that has done so many is replaced: what parsers leak goes with it."""
+_WORKERS_REST_SECONDS, _SOURCE_REST_SECONDS = 30.0, 300.0
+"""Workers that nobody needed for so long are ended, then the process that forks them: 90 MB of a resting owner."""
+
+
+@dataclass(eq=False, slots=True)
+class Worker:
+    """A worker.
+
+    Attributes:
+        pid, connection: of the process.
+        is_finder: whether it surely has the rules that find secrets.
+        grammars: of the bundle, unpacked before it was born at its parent's will.
+        done: tasks, over its life.
+    """
+
+    pid: int
+    connection: socket.socket
+    is_finder: bool
+    grammars: frozenset[str]
+    done: int = 0
+
+
+class Staff:
+    """The workers that there are. Its methods may be called from any thread; see `Workers` for the parameters."""
+
+    def __init__(self, count: int, root: Path | None, source: Source | None, *, forks: bool) -> None:
+        self._count = count
+        self._root = root
+        self._forks = forks
+        self._lock = Lock()
+        self._source = source
+        self._idle: list[Worker] = []
+        self._has_rules = False
+        self._grammars: frozenset[str] = frozenset()
+        self._is_closed = False
+        self._alive = 0
+        self._rest = Rest(((_WORKERS_REST_SECONDS, self.end_idle), (_SOURCE_REST_SECONDS, self.end_source)))
+
+    def warm(self) -> None:
+        """Start the process that forks workers, with the rules that find secrets, and do not wait until it can.
+
+        Where it cannot be started, the first task says why.
+        """
+        with self._lock, suppress(WorkerError):
+            if self._source is None and not self._is_closed:
+                self._has_rules = True
+                self._given()
+                self._rest.used()
+
+    def close(self) -> None:
+        """End all workers. Their users fail."""
+        self._rest.end()
+        with self._lock:
+            self._is_closed = True
+            source, self._source = self._source, None
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.connection.close()
+        if source:
+            source.close()
+
+    def end_idle(self) -> None:
+        """End the workers that do nothing now; the next task has a new one."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            self.end(worker)
+
+    def end_source(self) -> None:
+        """End the process that forks workers, unless some of them work now; the next task has a new one."""
+        with self._lock:
+            if self._alive or not self._source:
+                return
+            # Within the lock: the next task waits, and does not take a process that ends.
+            source, self._source = self._source, None
+            source.close()
+
+    def take(self, *, finds: bool, is_new: bool = False) -> Worker:
+        """Return an idle worker, or a new one; the process that forks is started again once if it has ended."""
+        with self._lock:
+            for worker in [] if is_new else reversed(self._idle):
+                if worker.is_finder or not finds:
+                    self._idle.remove(worker)
+                    return worker
+            try:
+                return self._new()
+            except WorkerError:
+                if self._is_closed or self._source is None:
+                    raise
+                self._source.close()
+                self._source = None
+                return self._new()
+
+    def _new(self) -> Worker:
+        grammars = self._grammars
+        worker = Worker(*self._given().new(), is_finder=self._has_rules, grammars=grammars)
+        try:
+            wire.send(worker.connection, str(self._root or ""))
+        except OSError as error:
+            raise WorkerError(f"A new worker does not begin: {error}.") from error
+        self._alive += 1
+        return worker
+
+    def _load_rules(self) -> None:
+        """Have workers from now on begin with the rules that find secrets.
+
+        Raises:
+            WorkerError: they cannot be loaded.
+        """
+        with self._lock:
+            self._given().load_rules()
+            self._has_rules = True
+
+    def give_back(self, worker: Worker) -> None:
+        """Keep a worker for the next task, unless it is worn, too many are idle, or it died of its last task."""
+        if worker.connection.fileno() < 0:
+            return
+        with self._lock:
+            if not self._is_closed and worker.done < _MOST_TASKS and len(self._idle) < self._count:
+                self._idle.append(worker)
+                self._rest.used()
+                return
+        self.end(worker)
+
+    def end(self, worker: Worker) -> int:
+        """End a worker; the signal that it died of, 0 for none."""
+        if worker.connection.fileno() < 0:
+            return 0
+        worker.connection.close()
+        with self._lock:
+            self._alive -= 1
+            return self._source.end(worker.pid) if self._source else 0
+
+    def is_replaced(self, worker: Worker, lack: object) -> bool:
+        """Load what a worker lacks for its successors; False if it can't be loaded, and the worker goes on without.
+
+        Raises:
+            TypeError: it has been there since before its birth.
+            WorkerError: the rules that find secrets cannot be loaded.
+            OSError: the worker is gone.
+        """
+        if not isinstance(lack, str) or lack in worker.grammars or (lack == RULES and worker.is_finder):
+            raise TypeError("a worker asks for what it has")
+        if lack == RULES:
+            # Those that are idle now ask for the same when they need it.
+            self._load_rules()
+            return True
+        try:
+            unpack(lack)
+        except OSError:
+            wire.send(worker.connection, "")
+            return False
+        with self._lock:
+            self._grammars |= {lack}
+        return True
+
+    def _given(self) -> Source:
+        if self._is_closed:
+            raise WorkerError("The index is closed.")
+        if self._source is None:
+            self._source = source_of_workers(rules=self._has_rules, forks=self._forks)
+        return self._source
