@@ -1,6 +1,7 @@
 """Define the rows of JavaScript with JSX, TypeScript and TSX."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.model import (
@@ -412,24 +413,6 @@ TYPESCRIPT = Language(
     ),
 )
 
-TSX = Language(
-    name="tsx",
-    grammar=("tree_sitter_typescript", "language_tsx"),
-    suffixes=(".tsx",),
-    unread=Unread(SCRIPT_SIGNS, ends_at_rows=True, interpolates=True),
-    by_lines=GENERAL_LINES,
-    rules=_TYPESCRIPT_RULES,
-    constructors=frozenset({"constructor"}),
-    nodes=NodeTypes(
-        bodies=frozenset({"class_body"}),
-        bodiless=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
-        loose=frozenset({"method_signature"}),
-        clauses=frozenset({"function_declaration", "function_signature"}),
-        overloads=frozenset({"abstract_method_signature", "function_signature", "method_signature"}),
-        enum_values=frozenset({"enum_assignment", "property_identifier"}),
-        parts=_TYPESCRIPT_PARTS,
-        local=_LOCAL,
-    ),
-)
+TSX = replace(TYPESCRIPT, name="tsx", grammar=("tree_sitter_typescript", "language_tsx"), suffixes=(".tsx",))
 
 ROWS = (JAVASCRIPT, TYPESCRIPT, TSX)

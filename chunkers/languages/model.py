@@ -274,16 +274,21 @@ class Language:
     remembers: bool = False
 
 
-_INK = re.compile(rb"[^\s]")
+_BLANK = bytes(byte if byte in b" \t\n\r\f\v" else ord(" ") for byte in range(256))
+
+
+def blank(text: bytes) -> bytes:
+    """Replace all but white space by spaces: lines and positions stay those of the text."""
+    return text.translate(_BLANK)
 
 
 def blanked(found: re.Match[bytes]) -> bytes:
-    """Replace the named groups of a match by spaces but for line feeds: positions stay those of the text."""
+    """Blank the named groups of a match."""
     text = bytearray(found[0])
     for name in found.re.groupindex:
         first, end = found.span(name)
         if first >= 0:
-            text[first - found.start() : end - found.start()] = _INK.sub(b" ", found[name])
+            text[first - found.start() : end - found.start()] = blank(found[name])
     return bytes(text)
 
 

@@ -9,6 +9,8 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cqm.chunkers.languages.model import blank
+
 _NAME = rb"(?:\"[^\"\n]{1,200}\"|`[^`\n]{1,200}`|\[[^\]\n]{1,200}\]|[A-Za-z_#@$\x80-\xff][\w#@$\x80-\xff]{0,200})"
 _ROUTINES = rb"procedure|proc|function|event[ \t]+trigger|trigger|event|package[ \t]+body|package|type[ \t]+body"
 _OTHERS = (
@@ -46,7 +48,6 @@ _TRANSACTION = re.compile(rb"\s+(?:tran|transaction|work|distributed)\b|\s*;", r
 _INNER_END = re.compile(rb"\s+(?:if|loop|while|repeat|for)\b", re.IGNORECASE)
 _STRING = re.compile(rb"\s*(?:\$|[NnEe]?'|\")")
 _NOTE = re.compile(rb"[ \t]*(?:--|/\*|\*)|[^\n]*\*/[ \t\r]*$")
-_INK = re.compile(rb"[^\s]")
 _VERBS = frozenset({b"select", b"insert", b"update", b"delete", b"set", b"call"})
 
 
@@ -82,7 +83,7 @@ def without_routines(source: bytes) -> bytes:
             continue
         if token.kind in ("batch", "delimited", "directive"):
             is_over = token.kind == "directive" or _NOTHING.fullmatch(source, done, first)
-            result[first : token.end] = _blank(source[first : token.end], b"" if is_over else b";")
+            result[first : token.end] = _blank_but(b"" if is_over else b";", source[first : token.end])
         if token.kind != "word":
             done = token.end
         at += 1
@@ -220,7 +221,7 @@ def _end_of_routine(tokens: list[_Token], head: re.Match[bytes], at: int, source
 def _table(text: bytes, *, closes: bool) -> bytes:
     """Write a table over a statement, with an end if it `closes`; its text if there is no room."""
     members = _members(text)
-    table = bytearray(_blank(text))
+    table = bytearray(blank(text))
     place = 0
     for token in (b"create", b"table", b"x("):
         place = _put(table, place, token)
@@ -273,8 +274,8 @@ def _last_line(text: bytes, first: int, end: int) -> int:
     return first + len(text[first:end].rstrip())
 
 
-def _blank(text: bytes, sign: bytes = b"") -> bytes:
+def _blank_but(sign: bytes, text: bytes) -> bytes:
     """Blank a text, but for a sign in place of its first character."""
     first = len(text) - len(text.lstrip())
-    blank = _INK.sub(b" ", text)
-    return blank[:first] + sign + blank[first + len(sign) :]
+    spaces = blank(text)
+    return spaces[:first] + sign + spaces[first + len(sign) :]

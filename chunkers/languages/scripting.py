@@ -1,4 +1,4 @@
-"""Define the rows of Python, Ruby, PHP, Lua, Bash and PowerShell."""
+"""Define the rows of Python, Ruby, PHP and Lua."""
 
 import re
 from typing import TYPE_CHECKING
@@ -14,12 +14,10 @@ from cqm.chunkers.languages.model import (
     NodeTypes,
     Unread,
     blanked,
-    by_child,
     by_field,
     child_of_type,
     containers,
     groups,
-    inlined,
     role,
     symbols,
     text_of,
@@ -31,7 +29,6 @@ from cqm.chunkers.languages.parts import (
     declared_at_first,
     declared_by_calls,
     further_names,
-    names_of_bash,
     names_of_lua,
     names_of_python,
     names_of_ruby,
@@ -39,10 +36,8 @@ from cqm.chunkers.languages.parts import (
 )
 from cqm.chunkers.languages.testing import TESTS, title_of
 from cqm.chunkers.languages.unread import (
-    BASH_LINES,
     GENERAL_LINES,
     LUA_LINES,
-    POWERSHELL_LINES,
     PYTHON_CONTINUES,
     PYTHON_LINES,
     PYTHON_SIGNS,
@@ -366,77 +361,4 @@ LUA = Language(
 )
 
 
-def _bash_assignment(node: "Node", source: bytes) -> Found | None:
-    assignment = node if node.type == "variable_assignment" else child_of_type(node, "variable_assignment")
-    name = text_of(assignment.child_by_field_name("name"), source) if assignment else ""
-    return Found(variable_kind(name), name) if name else None
-
-
-# Bash's grammar looks such characters up in the C library's table of the first 256, reading far beyond its end.
-_BEYOND_LATIN_1 = re.compile(rb"[\xc4-\xff][\x80-\xbf]*")
-
-
-def _in_latin_1(source: bytes) -> bytes:
-    return _BEYOND_LATIN_1.sub(lambda found: b"_" * len(found[0]), source)
-
-
-BASH = Language(
-    name="bash",
-    by_lines=BASH_LINES,
-    grammar=(BUNDLE, "bash"),
-    suffixes=(".sh", ".bash", ".zsh", ".ksh", ".bats", ".ebuild", ".command"),
-    filenames=(".bashrc", ".bash_profile", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", "pkgbuild"),
-    removed=(_in_latin_1,),
-    rules={
-        **symbols("function", "function_definition"),
-        "variable_assignment": _bash_assignment,
-        "declaration_command": _bash_assignment,
-        **role(COMMENT, "comment"),
-        **groups("if_statement", "else_clause", "elif_clause", "case_statement", "case_item", "compound_statement"),
-        **groups("list", "ERROR"),
-    },
-    nodes=NodeTypes(parts={"declaration_command": names_of_bash}, local=(rb"function[ \t]+[\w:-]", rb"\(\)\s*\{")),
-)
-
-
-_CONFIGURATION = re.compile(rb"configuration[ \t]+(?P<name>[\w.-]+)\s*\{", re.IGNORECASE)
-
-
-def _powershell_pipeline(node: "Node", source: bytes) -> Found | None:
-    if found := _CONFIGURATION.match(source, node.start_byte):
-        return Found("function", found["name"].decode())
-    return _powershell_assignment(node, source)
-
-
-def _powershell_assignment(node: "Node", source: bytes) -> Found | None:
-    assignment = child_of_type(node, "assignment_expression")
-    left = child_of_type(assignment, "left_assignment_expression")
-    name = text_of(left, source).lstrip("$").strip() if left else ""
-    # "[string]$Name" and "$this.Name" are not plain variables.
-    return Found("variable", name) if name.replace("_", "").replace(":", "").isalnum() else None
-
-
-POWERSHELL = Language(
-    name="powershell",
-    by_lines=POWERSHELL_LINES,
-    grammar=(BUNDLE, "powershell"),
-    suffixes=(".ps1", ".psm1", ".psd1"),
-    rules={
-        **symbols("function", "function_statement", name=by_child("function_name")),
-        **inlined("class", "class_statement", name=by_child("simple_name")),
-        **inlined("enum", "enum_statement", name=by_child("simple_name")),
-        **symbols("method", "class_method_definition", name=by_child("simple_name")),
-        **symbols(
-            "property",
-            "class_property_definition",
-            name=lambda node, source: by_child("variable")(node, source).lstrip("$"),
-        ),
-        **symbols("constant", "enum_member", name=by_child("simple_name")),
-        "pipeline": _powershell_pipeline,
-        **role(COMMENT, "comment"),
-        **groups("statement_list", "if_statement", "statement_block", "ERROR"),
-    },
-    nodes=NodeTypes(bodies=frozenset({"script_block"}), local=(rb"(?i:function|filter|class|enum)[ \t]+\w",)),
-)
-
-ROWS = (PYTHON, RUBY, PHP, LUA, BASH, POWERSHELL)
+ROWS = (PYTHON, RUBY, PHP, LUA)

@@ -2,6 +2,8 @@
 
 import re
 
+from cqm.chunkers.languages.model import blank
+
 _LAZY = re.compile(
     rb"^(?P<head>[ \t]*+(?:pub(?:\([^)\n]*\))?[ \t]+)?static[ \t]+)ref(?=[ \t]+\w+[ \t]*:)", re.MULTILINE
 )
@@ -20,7 +22,6 @@ _FLAG = re.compile(rb"^(?P<head>[ \t]*+)const(?P<name>[ \t]+[A-Za-z]\w*[ \t]*=[^
 _CONDITION = re.compile(
     rb"^(?P<indent>[ \t]*+)(?:\}[ \t]*)?(?:else[ \t]*)?(?:if[ \t]*#\[[^\n]*\][ \t]*)?\{?[ \t]*\r?$", re.MULTILINE
 )
-_INK = re.compile(rb"[^\s]")
 
 
 def readable_rust(source: bytes) -> bytes:
@@ -33,8 +34,8 @@ def readable_rust(source: bytes) -> bytes:
 
 
 def _as_trait(found: re.Match[bytes]) -> bytes:
-    blank = _blank(found["bounds"])
-    return found["head"] + (blank[:-2] + b"{}" if not blank[-2:].strip(b" ") else found["bounds"])
+    spaces = blank(found["bounds"])
+    return found["head"] + (spaces[:-2] + b"{}" if not spaces[-2:].strip(b" ") else found["bounds"])
 
 
 def _plain(found: re.Match[bytes]) -> bytes:
@@ -42,14 +43,10 @@ def _plain(found: re.Match[bytes]) -> bytes:
     text, first = found[0], found.start()
     body = found["body"]
     if found["word"] == b"bitflags":
-        body = _FLAGS.sub(lambda it: b"enum  " + it["space"] + it["name"] + _blank(it["type"]), body)
+        body = _FLAGS.sub(lambda it: b"enum  " + it["space"] + it["name"] + blank(it["type"]), body)
         body = _FLAG.sub(lambda it: it["head"] + b"     " + it["name"] + b",", body)
     else:
         inner = min((len(it["indent"]) for it in _CONDITION.finditer(body) if it[0].strip()), default=0)
-        body = _CONDITION.sub(lambda it: _blank(it[0]) if len(it["indent"]) == inner else it[0], body)
+        body = _CONDITION.sub(lambda it: blank(it[0]) if len(it["indent"]) == inner else it[0], body)
     begin, end = (it - first for it in found.span("body"))
-    return _blank(text[:begin]) + body + _blank(text[end:])
-
-
-def _blank(text: bytes) -> bytes:
-    return _INK.sub(b" ", text)
+    return blank(text[:begin]) + body + blank(text[end:])

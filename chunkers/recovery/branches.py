@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.languages.model import signs_of
+from cqm.chunkers.languages.model import blank, signs_of
 
 if TYPE_CHECKING:
     from cqm.chunkers.languages.model import Unread
@@ -18,8 +18,6 @@ _DECLARED = re.compile(rb"\n[A-Za-z_]")
 _NONE: Mapping[int, int] = {}
 _ENDS = (b"endif", b"ifend")
 _KNOWN = {b"0": False, b"false": False, b"1": True, b"true": True}
-_BLANKS = b" \t\n\r\f\v"
-_BLANK = bytes(byte if byte in _BLANKS else ord(" ") for byte in range(256))
 _SIGN = b"#"
 
 
@@ -83,11 +81,6 @@ class _Conditional(NamedTuple):
     has_kept: bool
     wanted: int = -1
     number: int = 0
-
-
-def blank(text: bytes) -> bytes:
-    """Replace all but white space by spaces."""
-    return text.translate(_BLANK)
 
 
 def without(data: bytes, spans: Iterable[tuple[int, int]], place: int = 0) -> bytes:

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.languages.model import signs_of
-from cqm.chunkers.recovery.branches import blank, without
+from cqm.chunkers.languages.model import blank, signs_of
+from cqm.chunkers.recovery.branches import without
 from cqm.chunkers.recovery.segments import segments_of
 
 if TYPE_CHECKING:

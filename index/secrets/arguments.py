@@ -9,9 +9,10 @@ from cqm.index.secrets.values import is_strong
 CALLS = (".login(", "connect(", "jwt.", "auth", "cred")
 """Literals of such calls, in lower case."""
 
-_ARGUMENT = r"(?:[^()\"'`\n,]{0,80}|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}')\s{0,8},\s{0,8}"
+# No part gives back what it took: blanks may belong to each, and calls of many lines would be tried in all ways.
+_ARGUMENT = r"(?:[^()\"'`\n,]{0,80}+|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}')\s{0,8}+,\s{0,8}+"
 _CALL = re.compile(
-    r"(?i:\.login\(|connect\(|jwt\.\w{1,20}\(|auth\s?=\s?\(|auth\w{0,12}\(|cred\w{0,12}\()\s{0,8}"
+    r"(?i:\.login\(|connect\(|jwt\.\w{1,20}\(|auth\s?=\s?\(|auth\w{0,12}\(|cred\w{0,12}\()\s{0,8}+"
     rf"(?:{_ARGUMENT}){{1,3}}?[bru@]?[\"'`](?P<secret>[^\s\"'`]{{6,300}})[\"'`]"
 )
 

@@ -31,7 +31,6 @@ _MOST_BEFORE = 400
 _NEAR = 48
 _DIRECTIVE = re.compile(r"[ \t]*[\w.-]*")
 _PAIR = re.compile(r"[\w.-]{1,40}[:=](?!=*$)")
-_TAG_END = re.compile(r"(?<![=-])>$")
 _BLOCK = re.compile(r"[|>]|\"{3}|'{3}")
 _TRIPLE = re.compile(r"\"{3}|'{3}")
 _QUOTES = "\"'`"
@@ -108,17 +107,22 @@ def _values(file: _File, place: int, end: int) -> Iterator[_Found]:
     if "${" in before and (fallback := FALLBACK.match(file.text, end)):
         yield _Found((fallback.span("value"),))
     default = DEFAULT.match(file.text, end) if "-" in before else None
-    if default and OPTION.search(before) and not is_about(before, default["name"]):
+    if default and _is_option(before) and not is_about(before, default["name"]):
         yield _Found(tuple(_spans(file.text, default)))
-    opening = OPENING.match(file.text, end)
-    if not opening:
-        return
-    is_named = bool(NAMED.search(before))
-    if is_named or opening["nested"]:
-        sibling = SIBLING.match(file.text, end)
-        if sibling and not is_about(before, sibling["name"]):
-            yield _Found(tuple(_spans(file.text, sibling)), is_weak=not sibling["quoted"])
-    if is_named and (first := VALUE_FIRST.search(file.before(place, _MOST_BEFORE))):
+    if opening := OPENING.match(file.text, end):
+        yield from _beside(file, place, end, is_nested=bool(opening["nested"]))
+
+
+def _beside(file: _File, place: int, end: int, *, is_nested: bool) -> Iterator[_Found]:
+    """Yield the values of pairs beside the one with the name."""
+    before, far = file.before(place), file.before(place, _MOST_BEFORE)
+    sibling = SIBLING.match(file.text, end)
+    may_follow = "value" in far.lower()
+    # Few names have any such pair; looking for "name:" before each takes longer than all else.
+    is_named = bool((may_follow or (sibling and not is_nested)) and NAMED.search(before))
+    if sibling and (is_named or is_nested) and not is_about(before, sibling["name"]):
+        yield _Found(tuple(_spans(file.text, sibling)), is_weak=not sibling["quoted"])
+    if is_named and may_follow and (first := VALUE_FIRST.search(far)):
         start = max(0, place - _MOST_BEFORE)
         yield _Found(((start + first.start("value"), start + first.end("value")),), is_weak=True)
 
@@ -148,8 +152,8 @@ def _weakness(file: _File, place: int, found: re.Match[str]) -> bool | None:
     gap = found["gap"]
     marks = gap.strip().strip(_QUOTES).strip()
     before = file.before(place)
-    is_option = bool(OPTION.search(before)) and marks in {"", "=", ","}
-    if "," in gap and not (CALL.search(before) or (is_option and found["quoted"])):
+    is_option = marks in {"", "=", ","} and _is_option(before)
+    if "," in gap and not (("(" in before and CALL.search(before)) or (is_option and found["quoted"])):
         return None
     if "f" in (found["prefix"] or "").lower() and "{" in (found["quoted"] or ""):
         return None
@@ -162,13 +166,17 @@ def _weakness(file: _File, place: int, found: re.Match[str]) -> bool | None:
     return _bare_weakness(file, place, found, marks, is_option=is_option)
 
 
+def _is_option(before: str) -> bool:
+    return "-" in before and bool(OPTION.search(before))
+
+
 def _bare_weakness(file: _File, place: int, found: re.Match[str], marks: str, *, is_option: bool) -> bool | None:
     gap, wrapped = found["gap"], found["wrapped"] or ""
     if "(" in wrapped or "(" in marks[:2] or found["word"]:
         return True if found["word"] and "(" not in marks else None
     if not marks and not is_option:
         return _directive_weakness(file, place)
-    if _TAG_END.search(marks):
+    if marks.endswith(">") and not marks.endswith(("=>", "->")):
         follows = file.text[found.end("bare") : found.end("bare") + _NEAR].lstrip()
         return False if follows.startswith(("</", ">")) else None
     if "\n" in gap and not _BLOCK.search(wrapped) and ("=" in marks or _PAIR.match(found["bare"])):

@@ -93,7 +93,7 @@ VALUE_FIRST = re.compile(
 """Matches up to an anchor where the value stands before its name."""
 
 COLLECTION = re.compile(
-    r"(?:words?|phrases?|keys?|codes?)?s?[\"']?\s?(?:=|:=|:|=>)\s?(?:[\w<>\[\], ]{1,40})?[\[{(]", re.IGNORECASE
+    r"(?:word|phrase|key|code)?s[\"']?\s?(?:=|:=|:|=>)\s?(?:[\w<>\[\], ]{1,40})?[\[{(]", re.IGNORECASE
 )
 ITEM = re.compile(r"(?P<quote>[\"'`])(?P<value>[^\"'`\n]{6,300})(?P=quote)(?!\s{0,4}(?::|=>))")
 """Match a mapping or list of secrets, and each of its values."""

@@ -7,26 +7,23 @@ import base64
 import binascii
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
 from cqm.index.secrets.arguments import CALLS, arguments
 from cqm.index.secrets.assignments import assigned
 from cqm.index.secrets.blocks import json_keys, kubernetes_secrets, private_keys
 from cqm.index.secrets.model import Match
-from cqm.index.secrets.names import ANCHORS, SETTINGS_ANCHORS, anchors
+from cqm.index.secrets.names import ANCHORS, SETTINGS_ANCHORS, anchors, pattern_of
 from cqm.index.secrets.notations import takes_bare
-from cqm.index.secrets.readable import Readable
+from cqm.index.secrets.readable import Readable, quick
 from cqm.index.secrets.tables import collections, tables
-from cqm.index.secrets.values import is_password, is_placeholder, is_strong, is_token
-
-if TYPE_CHECKING:
-    import re2
+from cqm.index.secrets.values import LOGIN, is_password, is_placeholder, is_strong, is_token
 
 _URL = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,100}):(?P<secret>[^\s/@\"'<>`]{3,300})@(?P<host>[\w.\[-]+)")
 _LONG_ENOUGH = 8
+_PYTHON = (".py", ".pyi")
 _SAME = frozenset({"pass", "password", "passwd", "pwd", "secret", "user", "username", "token", "key", "root", "admin"})
 _SAME |= {"guest", "test", "postgres", "mysql", "redis"}
 """Passwords used in manuals."""
@@ -47,24 +44,21 @@ class Rule:
 
     Attributes:
         kind: the name shown to people.
-        literals: lower-case texts; every match of the pattern contains one.
+        literals: lower-case texts; the line of every match contains one.
+        also: another lower-case text that the line contains.
         pattern: with a group "secret".
         is_secret: whether a match may be a secret.
     """
 
     kind: str
     literals: tuple[str, ...]
+    also: str
     pattern: re.Pattern[str]
-    is_secret: Callable[[str], bool] = lambda value: not is_placeholder(value)
+    is_secret: Callable[[str], bool]
 
 
-def _rule(kind: str, literals: str, pattern: str, is_secret: Callable[[str], bool] | None = None) -> Rule:
-    compiled = re.compile(pattern)
-    return (
-        Rule(kind, tuple(literals.split()), compiled, is_secret)
-        if is_secret
-        else Rule(kind, tuple(literals.split()), compiled)
-    )
+def _rule(kind: str, literals: str, pattern: str, is_secret: Callable[[str], bool], also: str = "") -> Rule:
+    return Rule(kind, tuple(literals.split()), also, re.compile(pattern), is_secret)
 
 
 def _is_basic(value: str) -> bool:
@@ -99,25 +93,27 @@ def _is_cookie(value: str) -> bool:
 RULES = (
     _rule(
         "authorization",
-        "bearer auth",
+        "bearer authorization",
         r"(?i:bearer|authorization[\"']?\]?\s?[:,=]\s?[\"'`]?(?:token|apikey|api-key|key))\s{1,4}"
         r"(?P<secret>[^\s\"'`,;<>\\(){}\[\]]{16,2000})",
         is_strong,
     ),
-    _rule("authorization", "auth", r"(?i:basic)\s{1,4}(?P<secret>[A-Za-z0-9+/]{8,400}={0,2})", _is_basic),
-    _rule("registry login", "auth", r"\"auth\"\s{0,4}:\s{0,4}\"(?P<secret>[A-Za-z0-9+/]{8,2000}={0,2})\"", _is_basic),
-    _rule("registry token", "auth", r"_auth(?i:token)?\s{0,4}=\s{0,4}[\"']?(?P<secret>[^\s\"'$]{8,2000})", _is_login),
+    _rule("authorization", "basic", r"(?i:basic)\s{1,4}(?P<secret>[A-Za-z0-9+/]{8,400}={0,2})", _is_basic, "auth"),
+    _rule("registry login", '"auth"', r"\"auth\"\s{0,4}:\s{0,4}\"(?P<secret>[A-Za-z0-9+/]{8,2000}={0,2})\"", _is_basic),
+    _rule("registry token", "_auth", r"_auth(?i:token)?\s{0,4}=\s{0,4}[\"']?(?P<secret>[^\s\"'$]{8,2000})", _is_login),
     _rule(
         "login",
         "curl",
         r"curl\b[^\n|]{0,120}?\s(?:-u\s?|--user[= ])[\"']?[^\s:\"'$]{1,100}:(?P<secret>[^\s\"'$]{4,200})",
         is_password,
     ),
-    _rule("password", "mysql", r"(?:mysql|mariadb)\w*[^\n|]{0,120}?\s-p(?P<secret>[^\s\"'$]{4,200})", is_password),
-    _rule("password", "pass", r"sshpass\s{1,4}-p\s{0,2}[\"']?(?P<secret>[^\s\"'$]{4,200})", is_password),
+    _rule(
+        "password", "mysql mariadb", r"(?:mysql|mariadb)\w*[^\n|]{0,120}?\s-p(?P<secret>[^\s\"'$]{4,200})", is_password
+    ),
+    _rule("password", "sshpass", r"sshpass\s{1,4}-p\s{0,2}[\"']?(?P<secret>[^\s\"'$]{4,200})", is_password),
     _rule(
         "password hash",
-        "$",
+        "$1$ $5$ $6$ $7$ $y$ $2$ $2a$ $2b$ $2x$ $2y$ $apr1$ $argon2 $scrypt$ $pbkdf2",
         r"(?P<secret>\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|[156y7]\$(?:[^\s$:\"']{1,40}\$){1,2}[./A-Za-z0-9]{20,90}"
         r"|apr1\$[^\s$:]{1,16}\$[./A-Za-z0-9]{16,}|(?:argon2(?:id|i|d)|scrypt|pbkdf2[\w-]*)\$[^\s\"']{20,300}))",
         _is_any,
@@ -127,6 +123,7 @@ RULES = (
         "pass",
         r"\{(?i:s?sha(?:256|512)?|s?md5|crypt)\}(?P<secret>[A-Za-z0-9+/=.$]{13,400})",
         _is_any,
+        "{",
     ),
     _rule(
         "password",
@@ -139,6 +136,7 @@ RULES = (
         "pass sudo",
         r"\b(?:echo|printf)\s{1,4}(?:-\w\s)?[\"']?(?P<secret>[^\s\"'$|]{6,300})[\"']?\s?\|",
         is_strong,
+        "|",
     ),
     _rule(
         "password",
@@ -146,14 +144,15 @@ RULES = (
         r"(?i:by|as)\s{1,4}(?:(?i:password)\s)?[\"'](?P<secret>[^\s\"']{6,300})[\"']",
         is_password,
     ),
-    _rule("cookie", "cookie", _COOKIE, _is_cookie),
+    _rule("cookie", "cookie", _COOKIE, _is_cookie, "="),
 )
 """Secrets recognisable by their form. Remove a row once the library finds its secrets."""
 
 
 _SETTINGS_WORDS = frozenset({*SETTINGS_ANCHORS, "sudo", "securestring"})
 _BY_LITERAL = {it: [rule for rule in RULES if it in rule.literals] for rule in RULES for it in rule.literals}
-_WORDS = frozenset({*ANCHORS, *SETTINGS_ANCHORS, *_BY_LITERAL, *CALLS})
+_WORDS = frozenset({*ANCHORS, *SETTINGS_ANCHORS, *_BY_LITERAL, *CALLS, '"kty"'})
+_IN_SETTINGS, _IN_CODE = pattern_of(sorted(_WORDS)), pattern_of(sorted(_WORDS - _SETTINGS_WORDS))
 
 
 def own_matches(view: Readable, path: str) -> Iterator[Match]:
@@ -163,45 +162,56 @@ def own_matches(view: Readable, path: str) -> Iterator[Match]:
         view: of the text.
         path: of the file: in some kinds of files values have no quotes.
     """
-    text, low = view.text, view.low
+    text, low, data = view.text, view.low, view.low.encode("ascii")
     takes_all = takes_bare(path.rpartition("/")[2]) or path.endswith(".json")
-    places = _places(low, _WORDS if takes_all else _WORDS - _SETTINGS_WORDS)
+    places = _places(data, _IN_SETTINGS if takes_all else _IN_CODE)
+    if path.endswith(_PYTHON):
+        places["pass"] = [it for it in places["pass"] if not _is_statement(text, it)]
     named = sorted(anchors(text, low, places, view.others))
     if named:
         yield from assigned(text, named, path)
         yield from collections(text, named)
         yield from tables(text, named, path)
     yield from arguments(text, places)
-    if "://" in low:
+    if quick(LOGIN).search(data):
         yield from _urls(text)
-    if places["key"] and "private key" in low:
+    if any(anchor == "key" and text.startswith("PRIVATE ", place - len("PRIVATE ")) for place, anchor in named):
         yield from private_keys(text)
-    for literal, rules in _BY_LITERAL.items():
-        for start, end in _lines(low, places.get(literal, ())):
-            for rule in rules:
-                found = (it for it in rule.pattern.finditer(text, start, end) if rule.is_secret(it["secret"]))
-                yield from (Match(rule.kind, *it.span("secret")) for it in found)
-    if (takes_all or places["key"]) and '"kty"' in low:
+    yield from _by_form(text, low, places)
+    if places['"kty"']:
         yield from json_keys(text)
     if places["secret"] and "data" in low:
         yield from kubernetes_secrets(text)
 
 
-def _places(low: str, words: frozenset[str]) -> defaultdict[str, list[int]]:
-    """Return where words stand in a text of ASCII; the first of two that overlap."""
+def _by_form(text: str, low: str, places: Mapping[str, Sequence[int]]) -> Iterator[Match]:
+    for literal, rules in _BY_LITERAL.items():
+        for start, end in _lines(low, places.get(literal, ())):
+            for rule in rules:
+                if low.find(rule.also, start, end) >= 0:
+                    found = (it for it in rule.pattern.finditer(text, start, end) if rule.is_secret(it["secret"]))
+                    yield from (Match(rule.kind, *it.span("secret")) for it in found)
+
+
+def _places(data: bytes, pattern: str) -> defaultdict[str, list[int]]:
+    """Return where words stand in a text: those in another word too; else the first of two that overlap."""
     places = defaultdict[str, list[int]](list)
-    for found in _any_of(words).finditer(low.encode("ascii")):
+    for found in quick(pattern).finditer(data):
         start, end = found.span()
-        places[low[start:end]].append(start)
+        for place, word in _words_in(data[start:end]):
+            places[word].append(start + place)
     return places
 
 
-@cache
-def _any_of(words: frozenset[str]) -> "re2._Regexp[bytes]":
-    import re2  # start-up time
+@lru_cache(maxsize=1024)
+def _words_in(found: bytes) -> list[tuple[int, str]]:
+    text = found.decode("ascii")
+    return [(place, word) for word in _WORDS if (place := text.find(word)) >= 0]
 
-    # All words in one pass, which takes a third of the time of one for each.
-    return re2.compile("|".join(map(re2.escape, sorted(words))).encode("ascii"))
+
+def _is_statement(text: str, place: int) -> bool:
+    """Whether "pass" at a place is a line of Python, as most are there."""
+    return text.startswith("\n", place + len("pass")) and text[max(0, place - 2) : place].isspace()
 
 
 def _lines(low: str, places: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -40,18 +40,13 @@ def collections(text: str, named: Sequence[tuple[int, str]]) -> Iterator[Match]:
         end = place + len(anchor)
         if place < done:
             continue
-        found = COLLECTION.match(text, end)
-        if found and _is_plural(found[0]):
+        if found := COLLECTION.match(text, end):
             close = _closing(text, found.end())
             done = close
             for item in ITEM.finditer(text, found.end(), close):
                 yield from _judged(text, item.span("value"), anchor)
         elif block := YAML_COLLECTION.match(text, end):
             done = yield from _yaml_items(text, block, anchor)
-
-
-def _is_plural(rest: str) -> bool:
-    return rest.lower().lstrip("worduphacekyi_").startswith("s")
 
 
 def _closing(text: str, start: int) -> int:

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from itertools import pairwise
+from operator import add
 
 _PLACEHOLDER = re.compile(
     r"""
@@ -46,7 +47,8 @@ _LEAST_ODD = 2
 _LEAST_ODD_OF_ONE_CASE = 4
 _ODD_SHARE = 0.15
 _NAME = re.compile(r"[A-Za-z_.:-]+[(\[]?")
-_RANDOM = re.compile(r"(?:[A-Z]{1,3}[a-z]{1,2}){2}[A-Z]")
+ALTERNATING = re.compile(r"(?:[A-Z]{1,3}[a-z]{1,2}){2}[A-Z]")
+"""Matches upper and lower case in turn, as in few names."""
 _ODD_ROWS = """
     a:hjoq b:ghknqvwxz c:gjnqvwxz d:hjkmqwxz e:z f:bdghjkmnpqvwxz g:bcdjkqvwxyz h:bcdfghjkpqvwxz i:hijquwy
     j:bcdfghjklmnpqrstvwxyz k:bcdghjkmpqrvxyz l:hjqwxz m:cfghjnqrvwxyz n:qwxz o:hqz p:bfjkmnqvwxz
@@ -55,6 +57,8 @@ _ODD_ROWS = """
 """
 """Letters that follow each other in fewer than 9 of 9,635 common words: after "a", one of "hjoq"."""
 _ODD_PAIRS = frozenset(row[0] + second for row in _ODD_ROWS.split() for second in row[2:])
+LOGIN = r"""://[^\s/:@"'<>`]*:[^\s/@"'<>`]{3,}@"""
+"""Matches addresses with a password."""
 _LEAST_ENTROPY = 2.8
 _LEAST_PASSWORD, _LEAST_TOKEN = 6, 16
 _LEAST_SCRAMBLED = 10
@@ -102,16 +106,15 @@ def is_strong(value: str) -> bool:
 
 def is_scrambled(value: str) -> bool:
     """Whether letters follow each other, or change their case, as in no word of a language."""
-    letters = sum(it.isalpha() for it in value)
-    if letters < _LEAST_SCRAMBLED or not value.isascii():
+    low = value.lower()
+    odd = len(_ODD_PAIRS.intersection(map(add, low, low[1:]))) if value.isascii() else 0
+    letters = sum(map(str.isalpha, value)) if odd else 0
+    if letters < _LEAST_SCRAMBLED:
         return False
-    pairs = [a + b for a, b in pairwise(value) if a.isalpha() and b.isalpha()]
-    odd = len(_ODD_PAIRS.intersection(pair.lower() for pair in pairs))
-    humps = len(_HUMP.findall(value))
+    is_crowded = odd > _ODD_SHARE * sum(a.isalpha() and b.isalpha() for a, b in pairwise(value))
     if value.islower() or value.isupper():
-        return odd >= _LEAST_ODD_OF_ONE_CASE and odd > len(pairs) * _ODD_SHARE
-    is_crowded = odd >= _LEAST_ODD and odd > len(pairs) * _ODD_SHARE
-    return is_crowded or (odd >= _LEAST_ODD - 1 and letters < humps * _SHORT_HUMP)
+        return odd >= _LEAST_ODD_OF_ONE_CASE and is_crowded
+    return (odd >= _LEAST_ODD and is_crowded) or letters < len(_HUMP.findall(value)) * _SHORT_HUMP
 
 
 def _is_mixed(value: str) -> bool:
@@ -130,7 +133,7 @@ def is_name(value: str) -> bool:
 
 def looks_random(value: str) -> bool:
     """Whether upper and lower case alternate more than in names."""
-    if not _RANDOM.search(value):
+    if not ALTERNATING.search(value):
         return False
     turns = sum(a.isupper() != b.isupper() for a, b in pairwise(value) if a.isalpha() and b.isalpha())
     return turns > len(value) * 0.4

@@ -534,6 +534,23 @@ package Cart {
         {"Shop.next_id": 4, "Cart": 6, "Cart.total": 7},
         {"Shop.total"},
     ),
+    "perl: packages in blocks in blocks": (
+        "a.pl",
+        """package Shop;
+{
+    package Cart;
+    sub add { 1 }
+    {
+        package Cart::Line;
+        sub price { 1 }
+    }
+    sub total { 1 }
+}
+sub open { 1 }
+""",
+        {"Cart.add": 4, "Cart.Line.price": 7, "Cart.total": 9, "Shop.open": 11},
+        {"Cart.Line.total", "Cart.open"},
+    ),
     "clojure: methods of a record behind a reader conditional": (
         "a.cljc",
         """\

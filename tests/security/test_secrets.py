@@ -18,6 +18,7 @@ from secrets_set import Planted, innocent_lines, planted, planted_by_form
 from cqm.index.model.secrets import SecretOptions
 from cqm.index.secrets.file_names import is_secret_path, shown_path
 from cqm.index.secrets.redaction import find_secrets, redact
+from cqm.index.secrets.rules import RULES
 
 ALONE = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
 
@@ -205,10 +206,63 @@ def test_secrets_are_found_in_unusual_notations_names_tables_and_calls(part: str
     assert len(missed) <= len(planted_ones) // 50, [it.text for it in missed]
 
 
+def found_in(text: str, path: str) -> list[str]:
+    return [text[it.start : it.end] for it in find_secrets(text, path)]
+
+
+@pytest.mark.parametrize("part", ["tuning", "held"])
+def test_every_planted_secret_is_redacted_whatever_its_characters_are_by_chance(part: str) -> None:
+    planted_ones = [it for seed in range(1, 6) for it in planted(part, seed)]
+    assert [it.text for it in planted_ones if it.value in redact(it.text, it.path, SecretOptions()).text] == []
+
+
+def test_what_a_rule_matches_in_the_labelled_sets_stands_in_a_line_where_it_is_searched() -> None:
+    both = [*planted("tuning", 3), *planted("held", 3), *planted_by_form("tuning", 3), *planted_by_form("held", 3)]
+    lines = [line for it in both for line in it.text.splitlines()]
+    lines += ["//registry.npmjs.org/:_authToken=Xk29vbQqz9Kd77Lm", "mysql -u ann -pXk29vbQqz9Kd dump"]
+    lines += ["userPassword: {SSHA}Xk29vbQqz9Kd77LmXk29vbQqz9Kd77Lm"]
+    for rule in RULES:
+        matches = [(line, it) for line in lines for it in rule.pattern.finditer(line) if rule.is_secret(it["secret"])]
+        assert matches
+        for line, it in matches:
+            assert it["secret"] in "".join(found_in(line, "a.txt")), rule
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["AKIA" + "QXEABWXRAHQLCGFT", "glrt-" + "srCtOKbLuIgzjVSIkCOR", "hf_" + "maDzGgcedglqfKeOPOrKTStyWGrsFCVVYg"],
+)
+def test_tokens_without_digits_are_found(token: str) -> None:
+    assert found_in(f"x = use({token})\n", "a.py") == [token]
+
+
+def test_the_private_part_of_a_json_web_key_is_found_in_a_program() -> None:
+    value = "dMKmwJVTk0nZSaG" + "pMlOOB4OWJARyILXT0NNBJvXMeqM"
+    assert found_in('x = {"kty": "OKP", "crv": "Ed25519", "d": "' + value + '"}\n', "a.py") == [value]
+
+
+def test_a_password_of_mariadb_is_found_as_one_of_mysql() -> None:
+    assert found_in("mariadb -u ann -pXk29vbQqz9Kd dump\n", "a.sh") == ["Xk29vbQqz9Kd"]
+
+
+def test_values_of_a_mapping_are_secrets_if_its_name_is_a_plural() -> None:
+    mapping = ' = {"label": "Xk29vbQqz9Kd77"}\n'
+    assert found_in("passphrases" + mapping, "a.py") == ["Xk29vbQqz9Kd77"]
+    assert found_in("passphrase" + mapping, "a.py") == []
+
+
+def test_pass_is_a_name_but_for_the_statement_of_python() -> None:
+    text = "- name: x\n  pass\n  value: Xk29vbQqz9Kd77\n"
+    assert found_in(text.replace("x\n  pass", "pass"), "a.yml") == ["Xk29vbQqz9Kd77"]
+    assert found_in(text, "a.py") == []
+
+
 def test_a_redacted_value_in_letters_that_nobody_sees_leaves_all_other_characters() -> None:
     text = "name: a\u200bb\nDB_PASS\u200bWORD=xK9m\u200bQp2vL7nq\nend: c\u00add\n"
     redacted = redact(text, "a.env.txt", SecretOptions()).text
     assert redacted == text.replace("xK9m\u200bQp2vL7nq", "*" * 13)
+    first = "\ufeffn\u200b\u200bame: \uff41\n"
+    assert redact(first + text, "a.env.txt", SecretOptions()).text == first + redacted
 
 
 REPEATED = (

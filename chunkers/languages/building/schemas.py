@@ -11,6 +11,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Rule,
+    blank,
     by_child,
     child_of_type,
     containers,
@@ -38,11 +39,6 @@ _EXTENSIONS_BLOCK = re.compile(rb"^[ \t]*extensions\b[^;{}\[]{0,500}\[[^\[\]]{0,
 _RESERVED = re.compile(rb"(?P<word>\breserved[ \t]+)(?P<names>[\"'\w][^;{}]{0,600})(?=;)")
 _EXTEND = re.compile(rb"\bextend(?P<space>[ \t]+)(?P<package>[\w.]*\.)?(?P<name>\w+)\s*\{(?P<body>[^{}]*)\}")
 _EXTENDED_FIELD = re.compile(rb"(?P<type>(?:\b(?:optional|required|repeated)[ \t]+)?[\w.]+[ \t]+)(?=\w+\s*=\s*\d)")
-_NO_LINE_END = re.compile(rb"[^\r\n]")
-
-
-def _blank(text: bytes) -> bytes:
-    return _NO_LINE_END.sub(b" ", text)
 
 
 def _readable_proto(source: bytes) -> bytes:
@@ -52,31 +48,31 @@ def _readable_proto(source: bytes) -> bytes:
         text = found[0].lstrip()
         first = found.end() - len(text)
         if b"\n" not in text[: len(_SYNTAX)]:
-            source = source[:first] + _SYNTAX + _blank(text[len(_SYNTAX) :]) + source[found.end() :]
+            source = source[:first] + _SYNTAX + blank(text[len(_SYNTAX) :]) + source[found.end() :]
     source = _GROUP_NUMBER.sub(_grouped, source)
     source = _REQUIRED.sub(b"optional", source)
     source = _EXTENSIONS_BLOCK.sub(_reserving, source)
     source = _EXTENSIONS.sub(_reserving, source)
-    source = _RESERVED.sub(lambda it: it["word"] + b"1" + _blank(it["names"][1:]), source)
+    source = _RESERVED.sub(lambda it: it["word"] + b"1" + blank(it["names"][1:]), source)
     return _EXTEND.sub(_enumerated, source)
 
 
 def _grouped(found: re.Match[bytes]) -> bytes:
     first, end = found.start(1) - found.start(), found.end(1) - found.start()
-    return b"message" + _blank(found[0][len(b"message") : first]) + found[1] + _blank(found[0][end:])
+    return b"message" + blank(found[0][len(b"message") : first]) + found[1] + blank(found[0][end:])
 
 
 def _reserving(found: re.Match[bytes]) -> bytes:
     text = found[0]
     first = text.index(b"extensions")
-    return text[:first] + b"reserved 1" + _blank(text[first + len(b"extensions") :])
+    return text[:first] + b"reserved 1" + blank(text[first + len(b"extensions") :])
 
 
 def _enumerated(found: re.Match[bytes]) -> bytes:
     text = found[0]
     name, body = found.start("name") - found.start(), found.start("body") - found.start()
-    fields = _EXTENDED_FIELD.sub(lambda it: _blank(it[0]), found["body"])
-    return b"enum" + _blank(text[len(b"enum") : name]) + text[name:body] + fields + b"}"
+    fields = _EXTENDED_FIELD.sub(lambda it: blank(it[0]), found["body"])
+    return b"enum" + blank(text[len(b"enum") : name]) + text[name:body] + fields + b"}"
 
 
 def _proto_enum(node: "Node", source: bytes) -> Found:

@@ -6,6 +6,8 @@ Names, selectors and blocks stay, each at its place: only the text that is parse
 import re
 from collections.abc import Callable
 
+from cqm.chunkers.languages.model import blank
+
 # Any text is a row of these. None looks beyond its own end, so time is linear.
 _ATOM = re.compile(
     rb"""(?P<note>/\*(?:[^*]|\*(?!/))*(?:\*/)?|//[^\n]*)
@@ -16,7 +18,6 @@ _ATOM = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-_NO_LINE_END = re.compile(rb"[^\r\n]")
 
 _VALUE = re.compile(rb"(?P<name>[$@]?(?:[\w*+-]|[#@]\{[^{}\n]*\})+\s*:)(?P<value>.+)", re.DOTALL)
 _DIGITS = re.compile(rb"^[$@]?\d")
@@ -84,15 +85,11 @@ def _rewritten(source: bytes, head: Callable[[bytes], bytes], statement: Callabl
     return b"".join([*result, *open_atoms])
 
 
-def _blank(text: bytes) -> bytes:
-    return _NO_LINE_END.sub(b" ", text)
-
-
 def _as(beginning: bytes, text: bytes) -> bytes:
     """Return a beginning and blanks in place of a text; the text itself if it is too short or has line ends there."""
     if len(beginning) > len(text) or b"\n" in text[: len(beginning)]:
         return text
-    return beginning + _blank(text[len(beginning) :])
+    return beginning + blank(text[len(beginning) :])
 
 
 def _valued(text: bytes) -> bytes | None:
@@ -103,8 +100,8 @@ def _valued(text: bytes) -> bytes | None:
     first = len(value) - len(value.lstrip())
     if b"\n" in value[:first] and name[:1] not in b"$@":
         # A value on the next line is read as a selector; the name of a property doesn't matter.
-        return name[:-2] + b":0" + _blank(value)
-    return found["name"] + value[:first] + (b"0" + _blank(value[first + 1 :]) if first < len(value) else b"")
+        return name[:-2] + b":0" + blank(value)
+    return found["name"] + value[:first] + (b"0" + blank(value[first + 1 :]) if first < len(value) else b"")
 
 
 def _scss_statement(text: bytes) -> bytes:
@@ -113,20 +110,20 @@ def _scss_statement(text: bytes) -> bytes:
     if found := _INCLUDE.match(text):
         return _included(found, text)
     if found := _IMPORT.match(text):
-        return found[0] + _blank(text[found.end() :])
+        return found[0] + blank(text[found.end() :])
     return text if text.startswith((b"@charset", b"@import", b"@namespace")) else _as(b"x:0", text)
 
 
 def _included(found: re.Match[bytes], text: bytes) -> bytes:
     name = found[0].replace(b".", b"_") if found["space"] else found[0]
-    return name + _blank(text[found.end() :])
+    return name + blank(text[found.end() :])
 
 
 def _scss_head(text: bytes) -> bytes:  # noqa: PLR0911 - one for each kind of head
     if not text.startswith(b"@"):
         if found := _NESTED_PROPERTY.match(text):
             first, end = found.span("colon")
-            return text[:first] + _blank(text[first:end]) + text[end:]
+            return text[:first] + blank(text[first:end]) + text[end:]
         return _without_pseudo_classes(text).replace(b"*", b"a")
     if found := _INCLUDE.match(text):
         return _included(found, text)
@@ -142,8 +139,8 @@ def _scss_head(text: bytes) -> bytes:  # noqa: PLR0911 - one for each kind of he
         if len(space) > 3:  # noqa: PLR2004 - room for a parameter, which one on several rows needs
             last = text.rindex(b")") if b")" in text[found.end() + 3 :] else 0
             if last:
-                return found[0] + b"($a" + _blank(text[found.end() + 3 : last]) + text[last:]
-        return found[0] + _blank(text[found.end() :])
+                return found[0] + b"($a" + blank(text[found.end() + 3 : last]) + text[last:]
+        return found[0] + blank(text[found.end() :])
     return text
 
 
@@ -157,7 +154,7 @@ def _without_pseudo_classes(selectors: bytes) -> bytes:
 def _less_statement(text: bytes) -> bytes:
     if text.startswith(b"@"):
         if found := _IMPORT.match(text):
-            return found[0] + _blank(text[found.end() :])
+            return found[0] + blank(text[found.end() :])
         if text.startswith((b"@charset", b"@import", b"@plugin", b"@namespace")):
             return text
     # "&:extend(.a)" and calls of mixins are no declarations.
@@ -169,14 +166,14 @@ def _less_statement(text: bytes) -> bytes:
 def _less_head(text: bytes) -> bytes:
     if found := _DETACHED.match(text):
         first, end = found.span("colon")
-        return text[:first] + _blank(text[first:end]) + text[end:]
+        return text[:first] + blank(text[first:end]) + text[end:]
     if _QUERY.match(text):
         return text[:1] + text[1:].replace(b"@", b" ")
     if found := _ESCAPED_NAME.match(text):
-        return found[0] + b"a" + _blank(text[found.end() + 1 :])
+        return found[0] + b"a" + blank(text[found.end() + 1 :])
     if found := _MIXIN.match(text):
         # Its definition reads as a rule then, nested or not.
-        return found["name"] + _blank(found["parameters"])
+        return found["name"] + blank(found["parameters"])
     if found := _GUARD.search(text):
-        return text[: found.start()] + _blank(found[0])
+        return text[: found.start()] + blank(found[0])
     return text

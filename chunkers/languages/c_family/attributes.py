@@ -5,7 +5,7 @@ Patterns begin with letters or signs, which are found several times as fast as c
 
 import re
 
-from cqm.chunkers.languages.model import blanked
+from cqm.chunkers.languages.model import blank, blanked
 
 _ARGUMENTS = rb"(?:\((?:[^()]++|\([^()]*+\))*+\))"
 _REST = (
@@ -47,7 +47,6 @@ _WORDS = b"static inline extern const volatile struct union enum class typedef r
 _NO_TYPES = frozenset(_WORDS.split())
 _NO_NAMES = _NO_TYPES | frozenset(b"void bool char short int long float double unsigned signed".split())
 _LONGEST_TYPE = 100
-_INK = re.compile(rb"\S")
 
 
 def without_attributes_of_types(source: bytes) -> bytes:
@@ -78,7 +77,7 @@ def _without_first(found: re.Match[bytes]) -> bytes:
     if b"#" in row:
         return found[0]
     kind = _TYPE.search(row)
-    return _INK.sub(b" ", found[0]) if kind is not None and kind["word"] not in _NO_TYPES else blanked(found)
+    return blank(found[0]) if kind is not None and kind["word"] not in _NO_TYPES else blanked(found)
 
 
 def _without_last(found: re.Match[bytes]) -> bytes:
@@ -86,7 +85,7 @@ def _without_last(found: re.Match[bytes]) -> bytes:
     row = _row_before(found)
     before = _TYPE_AND_NAME.search(row) if b"#" not in row else None
     is_named = before is not None and before["word"] not in _NO_TYPES and before["name"] not in _NO_NAMES
-    return _INK.sub(b" ", found[0]) if is_named else found[0]
+    return blank(found[0]) if is_named else found[0]
 
 
 # "Y [[deprecated]] = 1" in an enum, and "class [[nodiscard]] alignas(16) Al {".

@@ -1,9 +1,8 @@
 """Define the rows of languages without a grammar: patterns of lines tell their declarations."""
 
-import re
 from dataclasses import replace
 
-from cqm.chunkers.languages.model import Language, LinePatterns
+from cqm.chunkers.languages.model import Language, LinePatterns, blank
 
 _ID = r"(?P<name>[A-Za-z_]\w*)"
 _VB = r"(?:<[^<>\n]{1,200}>[ \t]*)*(?i:(?:(?:Public|Private|Protected|Friend|Shared|Static|Partial|MustInherit"
@@ -12,10 +11,6 @@ _VB += r"|Global|Declare|WithEvents)\s+)*"
 _HASH_COMMENT = r"\s*#"
 _SLASH_COMMENT = r"\s*(?://|/\*|\*(?!\w))"
 _DECORATED = r"\s*(?:@|\[|#\[|\{\.)"
-
-
-def _blank(source: bytes) -> bytes:
-    return re.sub(rb"[^\n]", b" ", source)
 
 
 def _row(
@@ -33,7 +28,7 @@ def _row(
     by_lines = LinePatterns(patterns, comment, rf"\s*(?:{closing})", above, has_braces=has_braces)
     # A grammar that is always there makes an empty tree of the blank text.
     return Language(
-        name, ("tree_sitter_c", "language"), {}, suffixes, removed=(_blank,), by_lines=by_lines, is_guessed=True
+        name, ("tree_sitter_c", "language"), {}, suffixes, removed=(blank,), by_lines=by_lines, is_guessed=True
     )
 
 

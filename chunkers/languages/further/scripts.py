@@ -51,19 +51,25 @@ _PERL_TESTS = frozenset({"subtest", "describe", "it"})
 
 @functools.lru_cache(maxsize=4)
 def _perl_packages(source: bytes) -> tuple[list[int], list[str]]:
-    """Return where the packages of a text begin which last to the next one or the end, and their names."""
-    ends: list[int] = []
-    names: list[str] = []
+    """Return the places, in order, from which a package lasts to the next one or the end, and its name."""
+    starts, names = [0], ["main"]
+    around: list[tuple[int, str]] = []
+
+    def go_on(place: int, name: str) -> None:
+        starts.append(place)
+        names.append(name)
+
     for it in _PERL_PACKAGE.finditer(source):
-        around = names[-1] if names else "main"
-        ends.append(it.end())
-        names.append(it["name"].decode("utf-8", "replace").replace("::", "."))
+        while around and around[-1][0] <= it.start():
+            go_on(*around.pop())
         # "{ package Inner; ... }" lasts as long as its block.
         closing = _perl_end_of_block(source, it)
         if closing > it.end():
-            ends.append(closing)
-            names.append(around)
-    return ends, names
+            around.append((min(closing, around[-1][0]) if around else closing, names[-1]))
+        go_on(it.end(), it["name"].decode("utf-8", "replace").replace("::", "."))
+    while around:
+        go_on(*around.pop())
+    return starts, names
 
 
 def _perl_end_of_block(source: bytes, package: re.Match[bytes]) -> int:
@@ -96,8 +102,7 @@ def _perl_qualified(rule: Rule) -> Rule:
         if found is None or found.kind not in _PERL_PACKAGED or not found.name or "." in found.name:
             return found
         starts, packages = _perl_packages(source)
-        at = bisect_left(starts, node.start_byte)
-        package = packages[at - 1] if at else "main"
+        package = packages[max(0, bisect_left(starts, node.start_byte) - 1)]
         return found if package == "main" else found._replace(name=f"{package}.{found.name}")
 
     return qualified

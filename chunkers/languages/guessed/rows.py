@@ -1,6 +1,5 @@
 """List the languages without rules of their own: which grammar reads which suffix."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from cqm.chunkers.languages.model import (
     LinePatterns,
     NodeTypes,
     Rule,
+    blank,
     by_child,
     by_field,
     child_of_type,
@@ -52,12 +52,6 @@ _LISPY = only(
 )
 _COMMON = patterns_of()
 _NODES = NodeTypes()
-_ROW = re.compile(rb"[^\n]")
-
-
-def blank(source: bytes) -> bytes:
-    """Blank a text but for its line feeds."""
-    return _ROW.sub(b" ", source)
 
 
 def _of_pack(

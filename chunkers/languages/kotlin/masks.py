@@ -2,7 +2,7 @@
 
 import re
 
-from cqm.chunkers.languages.model import blanked
+from cqm.chunkers.languages.model import blank, blanked
 
 
 def without_last_annotations(source: bytes) -> bytes:
@@ -37,7 +37,6 @@ _DELEGATION = re.compile(
     rb"\b(?P<by>by\s+" + _BY_EXPRESSION + rb")(?=\s*\{)"
 )
 _SHORTEST_NOTE = 4
-_INK = re.compile(rb"\S")
 
 
 def with_one_annotation(source: bytes) -> bytes:
@@ -56,7 +55,7 @@ def without_soft_words(source: bytes) -> bytes:
     """Blank words such as "data" between an annotation and a declaration of the outermost level."""
     if b"@" not in source:
         return source
-    source = _SOFT.sub(lambda it: b"\n" + it["annotations"] + _INK.sub(b" ", it["soft"]), b"\n" + source)
+    source = _SOFT.sub(lambda it: b"\n" + it["annotations"] + blank(it["soft"]), b"\n" + source)
     return _OF_ENUM.sub(_as_comments, source)[1:]
 
 
@@ -64,7 +63,7 @@ def without_delegation(source: bytes) -> bytes:
     """Blank "by it" before the body of a class, which the grammar takes for a lambda that "it" is called with."""
     if b" by " not in source:
         return source
-    return _DELEGATION.sub(lambda it: it["head"] + _INK.sub(b" ", it["by"]), source)
+    return _DELEGATION.sub(lambda it: it["head"] + blank(it["by"]), source)
 
 
 def _noted(found: re.Match[bytes]) -> bytes:
