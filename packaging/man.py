@@ -79,7 +79,11 @@ def _paragraphs(text: str) -> Iterator[str]:
     for number, part in enumerate(re.split(r"\n\s*\n", text.strip())):
         if number:
             yield ".PP"
-        yield _roff(" ".join(part.split()))
+        if part.startswith("\b\n"):
+            # Lines that click leaves as they are.
+            yield from (".nf", *map(_roff, part.splitlines()[1:]), ".fi")
+        else:
+            yield _roff(" ".join(part.split()))
 
 
 def _roff(text: str) -> str:
