@@ -1,7 +1,6 @@
 """Judge an answer: collect the signs of its first results."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cqm.index.embedding.static_model import word_vectors
@@ -15,7 +14,6 @@ from cqm.index.text.terms import content_words, distinct_terms
 
 _MOST_WORDS = 64
 """Words of a question that are weighed, its first ones: a longer text is a log, and takes time."""
-_KNOWN_WORDS = 1 << 12
 
 
 class Seen(NamedTuple):
@@ -55,11 +53,12 @@ def judged(
     is_named = bool(best) and PART in best[0].parts
     if is_named and not is_file_missing and (not seen.is_of_kinds or _defines(best[0], question.symbol)):
         return Judgement(Confidence.HIGH), ""
+    results = results_of(seen)
     try:
-        rarity = rarity_of(question)
+        rarity = rarity_of(question) if results.texts else {}
     except EmbeddingError as error:
         rarity, failed = {}, f"The confidence takes all words for equally rare: {error}"
-    signs = signs_of(question, results_of(seen), seen.cosines, seen.terms, chunks, rarity)
+    signs = signs_of(question, results, seen.cosines, seen.terms, chunks, rarity)
     judgement = judge(question, signs)
     if is_file_missing and (is_named or judgement.confidence is Confidence.HIGH):
         # The first ones are files of almost the name.
@@ -95,20 +94,12 @@ def rarity_of(question: Question) -> dict[int, float]:
     Raises:
         EmbeddingError: the built-in model's files are gone or others.
     """
-    found: dict[int, float] = {}
-    for word in _first(content_words(question.said)):
-        weight = _length(word.lower())
-        for term in distinct_terms(word):
-            found.setdefault(term, weight)
-    return found
-
-
-def _first(words: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(words))[:_MOST_WORDS]
-
-
-@lru_cache(maxsize=_KNOWN_WORDS)
-def _length(word: str) -> float:
     import numpy as np
 
-    return float(np.linalg.norm(word_vectors([word])[0]))
+    found: dict[int, float] = {}
+    words = list(dict.fromkeys(content_words(question.said)))[:_MOST_WORDS]
+    lengths = np.linalg.norm(word_vectors([word.lower() for word in words]), axis=1)
+    for word, length in zip(words, lengths.tolist(), strict=True):
+        for term in distinct_terms(word):
+            found.setdefault(term, length)
+    return found

@@ -11,7 +11,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import NotIndexedError, QueryError, ScanError
 from cqm.index.model.symbols import Reading, ReadQuery
 from cqm.index.ranking.question import Lines, Question, read_question
-from cqm.index.search.named.defining import chunks_defining, meant_name
+from cqm.index.search.named.defining import NameLookup, meant_name
 from cqm.index.search.named.named_paths import has_usual_ending, is_symbol, plain_name
 from cqm.index.search.named.tree_paths import PARTLY, TreePaths
 from cqm.index.search.symbols.fresh import FreshFile, FreshFiles
@@ -74,10 +74,11 @@ class Reader(NamedTuple):
             raise QueryError(f"`tokens {query.tokens}`: expected 1 to {_MOST_TOKENS}.")
         if query.base and _LINES_ALONE.fullmatch(what):
             what = f"{query.base}:{what.replace('L', '')}"
-        path, lines = self._place(what, query.base)
-        return self._lines(query, path, lines) if path else self._symbol(query)
+        lookup = NameLookup(self.generation)
+        path, lines = self._place(what, query.base, lookup)
+        return self._lines(query, path, lines) if path else self._symbol(query, lookup)
 
-    def _place(self, what: str, base: str) -> tuple[str, Lines | None]:
+    def _place(self, what: str, base: str, lookup: NameLookup) -> tuple[str, Lines | None]:
         """Return the path that a question names, empty if it names a symbol, and the lines if it names any."""
         if path := self._exact(what, base) or self._exact(plain_name(what), base):
             return path, None
@@ -91,16 +92,16 @@ class Reader(NamedTuple):
             return "", None
         if path := self._exact(asked, base) or self._by_end(asked):
             return path, None
-        if not named and self._is_symbol(question, asked):
+        if not named and self._is_symbol(lookup, question, asked):
             return "", None
         raise self._missing(asked)
 
-    def _is_symbol(self, question: Question, asked: str) -> bool:
+    def _is_symbol(self, lookup: NameLookup, question: Question, asked: str) -> bool:
         """Whether what looks like a path of no file is the name of a symbol."""
         if has_usual_ending(asked):
-            return is_symbol(self.generation, question, str(self.files.root))
-        meant = meant_name(self.generation, question)
-        chunks = chunks_defining(self.generation, meant) if meant else ()
+            return is_symbol(lookup, question, str(self.files.root))
+        meant = meant_name(lookup, question)
+        chunks = lookup.defining(meant) if meant else ()
         return any(last_part(name) == last_part(meant) for it in chunks for name in it.defines)
 
     def _exact(self, named: str, base: str) -> str:
@@ -153,9 +154,9 @@ class Reader(NamedTuple):
         asked = range_of(fresh, first, min(last, total), query.tokens if is_place else 0)
         return self._reading(query, path, fresh, asked)
 
-    def _symbol(self, query: ReadQuery) -> Reading:
-        name = read_name(query.what, meant_name(self.generation, read_question(query.what)))
-        found = definitions_named(self.generation, name)
+    def _symbol(self, query: ReadQuery, lookup: NameLookup) -> Reading:
+        name = read_name(query.what, meant_name(lookup, read_question(query.what)))
+        found = definitions_named(lookup, name)
         best = preferred(found, name, query.base)
         if not best:
             if is_folder(self.files.root, query.what.strip()):
