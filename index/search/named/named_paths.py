@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question
@@ -24,7 +25,7 @@ _SHORTEST_OUTER = 3
 _NO_TERMS = SparseTerms((), ())
 _GLOB = re.compile(r"[\w./\\@+{}!,-]*[*?\[{]\S*")
 _ENDING = re.compile(r"[^\n]*[\w)\]}]\.\w{1,10}")
-_SLASHED = re.compile(r"[\w.@~+-]{1,100}(?:/[\w.@~+-]{1,100}){1,30}")
+_RELATIVE = re.compile(r"[`'\"<]?(?:\.{1,2}|~)/")
 _QUOTED = re.compile(r"[`'\"<][^\n]+[`'\">]")
 _OF_DIFF = re.compile(r"[ab]/[^/]+$")
 _ABSOLUTE = re.compile(r"(?:[A-Za-z]:)?/")
@@ -94,8 +95,10 @@ def _of_file(lookup: NameLookup, question: Question, plain: str, exact: str, roo
             return NamedPaths(without, (), f"{found[0]} is empty or left out of the index", is_missing=True)
         is_whole = first or named[0].grade > PARTLY or _ABSOLUTE.match(asked) or _OF_DIFF.match(asked)
         return NamedPaths(without, found) if is_whole else _missing(without, plain, found)
-    if " " in plain or any(path.startswith(f"{plain.rstrip('/')}/") for path in known):
+    if " " in plain:
         return NamedPaths(question)
+    if any(path.startswith(f"{plain.rstrip('/')}/") for path in known):
+        return NamedPaths(question) if is_symbol(lookup, question, root) else _as_words(question, plain)
     return _without_file(lookup, question, without, tree, root)
 
 
@@ -194,15 +197,37 @@ def _without_file(
     plain = plain or plain_name(question.text)
     if "://" in plain:
         plain = path_in(plain) or plain
-    is_usual = has_usual_ending(plain)
-    if is_symbol(lookup, question, root) or not (is_usual or _SLASHED.fullmatch(plain)):
+    if is_symbol(lookup, question, root):
         return NamedPaths(question)
-    if not is_usual:
-        # "github.com/spf13/cobra.NoArgs" and "Phoenix.Flash.get/2" are names.
-        last = plain.rpartition("/")[2]
-        is_name = "." in last or bool(_NUMBER.fullmatch(last))
-        return NamedPaths(question if is_name else without, is_missing=not is_name)
-    return _missing(without, plain, tree.near(plain))
+    if has_usual_ending(plain):
+        return _missing(without, plain, tree.near(plain))
+    if _is_name(plain) or any(map(lookup.defining, question.notations)):
+        return NamedPaths(question)
+    if _is_anchored(lookup.generation, question.text.strip(), plain):
+        return NamedPaths(without, is_missing=True)
+    return _as_words(question, plain)
+
+
+def _is_name(plain: str) -> bool:
+    """Whether a text like a path is a name: "Client.get", "github.com/spf13/cobra.NoArgs", "Phoenix.Flash.get/2"."""
+    outer, slash, last = plain.rpartition("/")
+    own = last.rpartition(".")[2]
+    return not slash or bool(_NUMBER.fullmatch(last)) or (own != last and ("." in outer or own != own.lower()))
+
+
+def _is_anchored(generation: Generation, text: str, plain: str) -> bool:
+    """Whether a text is plausibly the path of a file without an ending: from where one is, or in a known folder."""
+    folder = plain.rpartition("/")[0]
+    if "\\" in text or _RELATIVE.match(text):
+        return True
+    is_in = (f"/{path}".find(f"/{folder}/") for path in generation.manifest.file_paths()) if folder else ()
+    # A folder anywhere may have the name of a word, such as "text" of "text/html".
+    return any(place == 0 or (place > 0 and "/" in folder) for place in is_in)
+
+
+def _as_words(question: Question, plain: str) -> NamedPaths:
+    """Take a text with a slash that names nothing as words: "application/json", "and/or", "/users/:id"."""
+    return NamedPaths(replace(_without_names(question), copied=(plain,)))
 
 
 def _missing(without: Question, plain: str, near: Sequence[str]) -> NamedPaths:
