@@ -13,7 +13,7 @@ from cqm.index.model.symbols import Reading, ReadQuery
 from cqm.index.ranking.question import Lines, Question, read_question
 from cqm.index.search.named.defining import NameLookup, meant_name
 from cqm.index.search.named.named_paths import has_usual_ending, is_symbol, plain_name
-from cqm.index.search.named.tree_paths import PARTLY, TreePaths
+from cqm.index.search.named.tree_paths import TreePaths
 from cqm.index.search.symbols.fresh import FreshFile, FreshFiles
 from cqm.index.search.symbols.lookup import definitions_named, near_names, preferred
 from cqm.index.search.symbols.page import (
@@ -34,7 +34,6 @@ from cqm.index.workers import Workers
 
 _MOST_DEFINITIONS = 50
 """Definitions told of an ambiguous name; more are of a name such as "get"."""
-_MOST_FILES = 20
 _MOST_PLACES = 8
 _MOST_TOKENS = 200_000
 _LONGEST_NAME = 1000
@@ -120,12 +119,7 @@ class Reader(NamedTuple):
         return ""
 
     def _by_end(self, named: str) -> str:
-        tree = TreePaths(self.generation.manifest.file_paths(), str(self.files.root))
-        paths = [it.path for it in tree.of(named) if it.grade > PARTLY]
-        if len(paths) > 1:
-            listed = ", ".join(sorted(paths)[:_MOST_FILES])
-            raise QueryError(f"{named} may be any of {len(paths)} files: {listed}.", remedy="Give more of the path.")
-        return paths[0] if paths else ""
+        return TreePaths(self.generation.manifest.file_paths(), str(self.files.root)).one(named)
 
     def _missing(self, named: str) -> NotIndexedError:
         """Return the error for a path that no file of the index has, with its reason."""

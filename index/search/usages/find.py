@@ -18,6 +18,7 @@ from cqm.index.model.query import CallSite, Definition, Reference, ReferenceGrou
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import read_question
 from cqm.index.search.named.defining import NameLookup, meant_name
+from cqm.index.search.usages.at_line import LinePlace, line_place, symbol_at
 from cqm.index.search.usages.callers import callers_of
 from cqm.index.search.usages.kinds import Line, is_test, lines_of
 from cqm.index.search.usages.lines import Part, Symbol, files_with, parts_of
@@ -32,7 +33,7 @@ from cqm.index.search.usages.resolve import (
     read_name,
 )
 from cqm.index.search.usages.signatures import Defined, definitions_of, elsewhere, related
-from cqm.index.text.names.parts import last_part
+from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.workers import Workers
 
 _MOST_REFERENCES = 1_000
@@ -96,7 +97,9 @@ class RecentNames:
         return found
 
 
-def find_usages(generation: Generation, workers: Workers, query: UsesQuery, recent: RecentNames) -> SymbolUses:
+def find_usages(
+    generation: Generation, workers: Workers, query: UsesQuery, recent: RecentNames, root: str = ""
+) -> SymbolUses:
     """Find a symbol's definitions, every line with its name, and the indexed symbols it calls itself.
 
     Parameters:
@@ -104,14 +107,18 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery, rece
         workers: parse the files.
         query: the symbol, and the page. Lines match the last part of a qualified name, definitions all of it.
         recent: lines found before.
+        root: of the index, absolute; the path of a place may begin with it.
 
     Raises:
-        QueryError: the name is no symbol's, or the limit, the cursor or the depth is out of range.
+        QueryError: the name is no symbol's, its place has none, or the limit, the cursor or the depth is out of range.
         StoreError, ManifestError: the index cannot be read.
         WorkerError: no worker can be started.
     """
     start, lookup = _start(query), NameLookup(generation)
-    name = read_name(query.name, meant_name(lookup, read_question(query.name)))
+    question = read_question(query.name)
+    place = line_place(generation, question, root)
+    meant = meant_name(lookup, question) if place is None else ""
+    name = _name_at(lookup, workers, place, recent) if place else read_name(query.name, meant)
     found = recent.found(lookup, workers, name)
     definitions, callees = definitions_of(workers, found.defined)
     others, _ = definitions_of(workers, found.namesakes)
@@ -127,7 +134,7 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery, rece
     further = callers_of(lambda symbol: _calls(lookup, workers, symbol), name.qualified, direct, query.depth)
     at_own, at_others = found.at_definitions
     return SymbolUses(
-        query.name,
+        f"{name.qualified} ({place})" if place else query.name,
         tuple(definitions),
         tuple(CallSite(it.path, it.line, it.symbol, it.text) for it in calls[start : start + query.limit]),
         related(generation, [callee for callee in callees if callee != name.plain]),
@@ -141,6 +148,15 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery, rece
         tuple(others),
         *further,
     )
+
+
+def _name_at(lookup: NameLookup, workers: Workers, place: LinePlace, recent: RecentNames) -> Name:
+    """Return the name of the symbol at a place: of one that is used the qualified name, where something tells it."""
+    symbol = symbol_at(lookup, place)
+    name = read_name(symbol, dotted(symbol))
+    at = (it for it, _ in recent.found(lookup, workers, name).references if (it.path, it.line) == place[:2])
+    of = next((it.of for it in at if it.of), "")
+    return read_name(of, dotted(of)) if of else name
 
 
 def _start(query: UsesQuery) -> int:
