@@ -14,6 +14,9 @@ from cqm.index.text.terms import content_words, distinct_terms
 
 _MOST_WORDS = 64
 """Words of a question that are weighed, its first ones: a longer text is a log, and takes time."""
+_MOST_KNOWN = 1 << 12
+_known_lengths: dict[str, float] = {}
+"""By word, since questions repeat words."""
 
 
 class Seen(NamedTuple):
@@ -94,12 +97,23 @@ def rarity_of(question: Question) -> dict[int, float]:
     Raises:
         EmbeddingError: the built-in model's files are gone or others.
     """
-    import numpy as np
-
     found: dict[int, float] = {}
     words = list(dict.fromkeys(content_words(question.said)))[:_MOST_WORDS]
-    lengths = np.linalg.norm(word_vectors([word.lower() for word in words]), axis=1)
-    for word, length in zip(words, lengths.tolist(), strict=True):
+    lengths = _lengths([word.lower() for word in words])
+    for word in words:
         for term in distinct_terms(word):
-            found.setdefault(term, length)
+            found.setdefault(term, lengths[word.lower()])
     return found
+
+
+def _lengths(words: Sequence[str]) -> dict[str, float]:
+    """Return the lengths of the vectors of words; those not remembered are computed together."""
+    lengths = {word: length for word in words if (length := _known_lengths.get(word)) is not None}
+    if unknown := [word for word in words if word not in lengths]:
+        import numpy as np
+
+        lengths |= zip(unknown, np.linalg.norm(word_vectors(unknown), axis=1).tolist(), strict=True)
+        if len(_known_lengths) > _MOST_KNOWN:
+            _known_lengths.clear()
+        _known_lengths.update(lengths)
+    return lengths
