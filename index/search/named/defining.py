@@ -30,10 +30,12 @@ class NameLookup:
         Raises:
             StoreError, ManifestError: the index cannot be read.
         """
-        key = last_part(symbol) if is_operator(symbol) else name_key(symbol)
-        if key not in self._found:
-            self._found[key] = self.generation.candidates.of(self._ids(symbol))
-        return self._found[key]
+        key = "" if is_operator(symbol) else name_key(symbol)
+        asked = key or last_part(symbol)
+        if asked not in self._found:
+            ids = self._of_word(symbol) if key else self._of_sign(symbol)
+            self._found[asked] = self.generation.candidates.of(ids)
+        return self._found[asked]
 
     def defining(self, symbol: str) -> list[Candidate]:
         """Return the chunks that define a symbol.
@@ -46,13 +48,14 @@ class NameLookup:
         """
         return defining(self.of(symbol), symbol)
 
-    def _ids(self, symbol: str) -> list[str]:
-        if is_operator(symbol):
-            # An operator is no word, so no term has it.
-            rows = (row for name in spellings_of(symbol) for row in self.generation.manifest.defining(name))
-            return [*dict.fromkeys(row.id for row in rows if source_type_of(row.language) == CODE)]
+    def _of_word(self, symbol: str) -> list[str]:
         (scores,) = self.generation.store.search([Nearest(TERMS, definitions_term(symbol), _MOST_NAMESAKES)])
         return [*scores]
+
+    def _of_sign(self, symbol: str) -> list[str]:
+        """Return the ids of chunks that define an operator or "_": neither is a word, so no term has it."""
+        rows = (row for name in spellings_of(symbol) for row in self.generation.manifest.defining(name))
+        return [*dict.fromkeys(row.id for row in rows if source_type_of(row.language) == CODE)]
 
 
 def meant_name(lookup: NameLookup, question: Question) -> str:
