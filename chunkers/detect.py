@@ -223,6 +223,13 @@ def language_of(path: str, head: str = "") -> str:
     return MARKDOWN if language == TEXT and head and is_markdown(head) else language
 
 
+@functools.cache
+def known_languages() -> frozenset[str]:
+    """Return the languages that names of files tell: see `language_of`."""
+    by_name, suffixes = _tables()
+    return frozenset((*by_name.values(), *suffixes.values(), *NAMES.values(), *(row.name for row in LANGUAGES), TEXT))
+
+
 def is_generated(path: str, text: str) -> bool:
     """Tell if a tool wrote the file, by its name, a note in its first 20 lines or minified text.
 

@@ -371,12 +371,13 @@ class Index:
         """Return the definitions of a symbol and every line with its name; for the parameters see `UsesQuery`.
 
         Raises:
-            QueryError: the name is no symbol's, or another parameter is out of range.
+            QueryError: the name is no symbol's, its place has none, or another parameter is out of range.
             StoreError, ManifestError: the index cannot be read.
         """
         self._note_use()
         with self._lineage.reading() as serving:
-            return find_usages(serving, self._workers, UsesQuery(name, limit, cursor, groups, depth), self._recent)
+            query = UsesQuery(name, limit, cursor, groups, depth)
+            return find_usages(serving, self._workers, query, self._recent, str(self.root))
 
     def outline(self, query: OutlineQuery) -> Outline:
         """List the symbols of a file, or the most used symbols of a folder.

@@ -266,10 +266,11 @@ def _merged(guesses: list[Mark], kept: "Iterable[Mark]", place: Place) -> list[M
 
 
 class _Twin(NamedTuple):
-    """A guess, the marks that it is one of, and the last row up to the next of them."""
+    """A guess, its place among the marks that it is one of, and the last row up to the next of them."""
 
     guess: Mark
     marks: list[Mark]
+    place: int
     last: int
 
 
@@ -282,7 +283,7 @@ def _twin(marks: list[Mark], mark: Mark) -> _Twin | None:
         if around is None or around.last < mark.first:
             break
         if around.is_guessed and around.kind in HOLDERS and around.first == mark.first and _own(around) == _own(mark):
-            return _Twin(around, marks, marks[place + 1].first - 1 if place + 1 < len(marks) else last)
+            return _Twin(around, marks, place, marks[place + 1].first - 1 if place + 1 < len(marks) else last)
         if not isinstance(around.members, list):
             break
         marks, last = around.members, around.last
@@ -295,13 +296,12 @@ def _own(mark: Mark) -> str:
 
 def _replace(twin: _Twin, mark: Mark, former: str) -> None:
     """Put a node in place of a guess; what the guess holds below the node stands beside it."""
-    guess, marks, _ = twin
+    guess, marks, place, _ = twin
     scope = guess.name.rpartition(".")[0]
     below = [it for it in guess.members if it.first > mark.last]
     for it in below:
         _rename(it, guess.name, scope)
     _rename(mark, former, scope)
-    place = marks.index(guess)
     marks[place : place + 1] = [mark, *below]
 
 

@@ -10,6 +10,9 @@ _TOKEN = re.compile(
     r"|(?P<less>(?<=[\w.:])<)|(?P<greater>>)",
     re.DOTALL,
 )
+_HIDING = re.compile(r"[\"'`/<=]|operator")
+"""What may hide a bracket, or be no end of a head; most declarations have none of it before their body."""
+_BRACKET = re.compile(r"[()\[\]}]")
 _STRING = re.compile(r"'(?:[^'\\\n]|\\.)*+'")
 _LIFETIME = re.compile(r"'[A-Za-z_]\w*(?!')")
 _LONGEST = 2_000
@@ -57,6 +60,9 @@ def before_body(text: str) -> str:
     Of a value whose brackets the text does not close, what stands before them is returned.
     """
     read = text[:_LONGEST]
+    head, brace, _ = read.partition("{")
+    if not _HIDING.search(head) and _is_closed(head) and not _ends_in_word(head if brace else ""):
+        return head.rstrip() if brace and head else text
     end = _body(read, has_generics=True)
     if end < 0:
         # "a < b" may have been taken for generics.
@@ -66,11 +72,27 @@ def before_body(text: str) -> str:
 
 def open_brackets(line: str) -> int:
     """Return how many round and square brackets a line opens and does not close; strings count for nothing."""
+    if not _HIDING.search(line):
+        return line.count("(") + line.count("[") - line.count(")") - line.count("]")
     return sum(
         1 if sign in "([" else -1
         for kind, sign, _ in _tokens(line[:_LONGEST], has_generics=False)
         if kind in ("open", "close") and sign in "([)]"
     )
+
+
+def _ends_in_word(head: str) -> bool:
+    return head[-1:].isalnum() or head[-1:] == "_"
+
+
+def _is_closed(head: str) -> bool:
+    """Whether each bracket of a text without strings is closed in it, one after the other."""
+    depth = 0
+    for sign in _BRACKET.findall(head):
+        depth += 1 if sign in "([" else -1
+        if depth < 0:
+            return False
+    return depth == 0
 
 
 def _body(text: str, *, has_generics: bool) -> int:
@@ -86,7 +108,7 @@ def _body(text: str, *, has_generics: bool) -> int:
                 scan.equal = place if scan.equal < 0 else scan.equal
                 continue
             if sign == "{":
-                if not (text[place - 1 : place].isalnum() or text[place - 1 : place] == "_"):
+                if not _ends_in_word(text[place - 1 : place]):
                     return _settled(scan, place)
                 scan.attached = place if scan.attached < 0 else scan.attached
         if kind in ("open", "close", "less", "greater"):

@@ -310,7 +310,8 @@ class UsesQuery:
     """A question for the uses of a symbol.
 
     Attributes:
-        name: plain or qualified, in any notation that a search accepts.
+        name: plain or qualified, in any notation that a search accepts; or a place such as `src/app.py:40`, for the
+            symbol that is defined or used in its line, and `src/app.py:40:12` for that of its column.
         limit: references a page, 1 to 1000.
         cursor: `SymbolUses.next_cursor` of the page before; empty for the first page.
         groups: references to list; empty for all. Totals count all in any case.
@@ -329,7 +330,7 @@ class SymbolUses:
     """Definitions and references of a symbol.
 
     Attributes:
-        name: as asked for.
+        name: as asked for; of a place the symbol there with the place in brackets.
         definitions: of symbols with the name; never headings of documents.
         calls: the first calls of anything with the last part of the name, source before tests.
         related: definitions called by the symbol itself, where their names are rare enough to tell.

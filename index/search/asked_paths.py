@@ -1,4 +1,4 @@
-"""Globs as people write them, with backslashes, braces or the root's name, and the folders near one that fits none."""
+"""Globs as people write them, with backslashes or the root's name, and the folders near one that fits none."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,6 @@ from pathlib import PurePosixPath
 from cqm.index.generations.generation import Generation
 from cqm.index.text.globs import from_root, paths_matching
 
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_MOST_EXPANDED = 64
 _WILD = re.compile(r"[*?\[]")
 _MOST_NEAR = 5
 _LEAST_LIKE = 0.6
@@ -20,27 +18,27 @@ def read_globs(generation: Generation, root: str, globs: Sequence[str]) -> tuple
     r"""Return globs relative to the root in the syntax of .gitignore.
 
         read_globs(generation, "/home/me/web", ("./src", r"src\api\*.go", "web/src/**", "src/{a,b}.go"))
-        # ("/src", "src/api/*.go", "src/**", "src/a.go", "src/b.go")
+        # ("/src", "src/api/*.go", "src/**", "src/{a,b}.go")
 
-    A backslash, a brace and the root's name mean themselves where some path has them.
+    A backslash and the root's name mean themselves where some path has them.
 
     Parameters:
         generation: knows the paths.
         root: of the index, absolute.
-        globs: as given; empty ones are left out.
+        globs: as given, none blank.
 
     Raises:
         QueryError: a glob is malformed, or they are too many or too long together.
         ManifestError: the index cannot be read.
     """
-    return tuple(read for glob in globs if glob.strip() for read in _read(generation, root, glob.strip()))
+    return tuple(_read(generation, root, glob.strip()) for glob in globs)
 
 
-def _read(generation: Generation, root: str, glob: str) -> list[str]:
-    readings = [[*_expanded(it)] for it in dict.fromkeys(_readings(glob, root))]
-    if len(readings) == 1 and len(readings[0]) == 1:
+def _read(generation: Generation, root: str, glob: str) -> str:
+    readings = [*dict.fromkeys(_readings(glob, root))]
+    if len(readings) == 1:
         return readings[0]
-    return next((it for it in ([glob], *readings) if fits(generation, *it)), readings[0])
+    return next((it for it in (glob, *readings) if fits(generation, it)), readings[0])
 
 
 def _readings(glob: str, root: str) -> Iterator[str]:
@@ -51,18 +49,6 @@ def _readings(glob: str, root: str) -> Iterator[str]:
         yield "/**" if anchored.rstrip("/") in {"", ".", root} else anchored
         if (inner := anchored.removeprefix("**").lstrip("/")).startswith(own):
             yield f"/{inner.removeprefix(own)}"
-
-
-def _expanded(glob: str) -> Iterator[str]:
-    """Yield a glob with braces once for each choice."""
-    globs = [glob]
-    while globs:
-        it = globs.pop(0)
-        found = _BRACES.search(it)
-        if found and len(globs) < _MOST_EXPANDED:
-            globs[:0] = [f"{it[: found.start()]}{choice}{it[found.end() :]}" for choice in found[1].split(",")]
-        else:
-            yield it
 
 
 def fits(generation: Generation, *globs: str) -> bool:

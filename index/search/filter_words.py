@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-FILTER = re.compile(r'(?<!\S)(-?)(lang|language|path|kind|sym|symbol|source|issue):("[^"\n]+"|[^\s":][^\s"]*)(?!\S)')
 _NAMES = ("lang", "language", "path", "kind", "sym", "symbol", "source", "issue")
+FILTER = re.compile(rf'(?<!\S)(-?)({"|".join(_NAMES)}):("[^"\n]+"|[^\s":][^\s"]*)(?!\S)')
 _WORD = re.compile(r'(?<!\S)(-?)([A-Za-z]{2,12}):([^\s:/"][^\s"]*)(?!\S)')
 _APART = re.compile(rf"(?<!\S)({'|'.join(_NAMES)}):[ \t]+([\w.*/#+-]+)(?!\S)")
 _LEAST_LIKE = 0.8
@@ -35,7 +35,7 @@ def notes_on_words(text: str) -> Iterator[str]:
         if (found[2] in _NAMES and is_filter(name, value)) or value.isdecimal():
             continue
         if name in _OF_OTHERS:
-            meant = _OF_OTHERS[name].format(value)
+            meant = _with_sign(found[1], _OF_OTHERS[name].format(value))
         else:
             near = [it for it in _NAMES if sorted(it) == sorted(name)] or get_close_matches(
                 name, _NAMES, 1, _LEAST_LIKE
@@ -51,3 +51,8 @@ def notes_on_words(text: str) -> Iterator[str]:
         if apart[1] in {"path", "symbol", "source", "issue"} and not is_at_end:
             continue
         yield f"`{apart[0]}` is taken as words: a filter has no blank, as in `{apart[1]}:{apart[2]}`"
+
+
+def _with_sign(sign: str, meant: str) -> str:
+    """Write a filter with the minus of a word, which turns one that leaves out into one that keeps."""
+    return meant.removeprefix("-") if sign and meant.startswith("-") else f"{sign if meant else ''}{meant}"

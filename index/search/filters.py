@@ -8,20 +8,30 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import PurePath
 
-from cqm.chunkers.detect import TEXT, language_of
+from cqm.chunkers.detect import TEXT, known_languages, language_of
 from cqm.chunkers.languages.table import BY_NAME
-from cqm.chunkers.metadata import CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC
+from cqm.chunkers.metadata import CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.facts import COMPLETE_FACT
 from cqm.index.model.errors import FilterError, QueryError
 from cqm.index.model.query import Query
 from cqm.index.search.asked_paths import fits, near_paths, read_globs
+from cqm.index.search.candidates import point_filter
 from cqm.index.search.filter_words import FILTER, is_filter, notes_on_words
+from cqm.index.store.base import PointFilter
 from cqm.index.text.globs import from_root
 from cqm.index.text.pasted import plain_text
 from cqm.index.text.stored_definitions import read_definitions
 
-_LANGUAGES = {"golang": "go", "c++": "cpp", "c#": "csharp", "f#": "fsharp", "objective-c": "objc", "shell": "bash"}
+_LANGUAGES = {
+    "golang": "go",
+    "c++": "cpp",
+    "c#": "csharp",
+    "f#": "fsharp",
+    "objective-c": "objc",
+    "shell": "bash",
+    "txt": TEXT,
+}
 _KINDS = {"func": "function", "fn": "function", "def": "function", "const": "constant", "field": "property"}
 _KNOWN_KINDS = frozenset(
     re.findall(
@@ -37,7 +47,7 @@ _ISSUE = re.compile(r"[#!]?(\d{1,7}|[\w./-]{1,200}#\d{1,7})")
 _GLOB = re.compile(r"[*?\[]")
 _MOST_NAMED = 12
 _MOST_LOOKED = 50_000
-"""Chunks whose definitions are looked into before a kind is refused."""
+"""Chunks that are looked into before a filter is said to leave nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,21 +132,25 @@ def with_leading_filters(generation: Generation, query: Query, root: str) -> Fil
 
 
 def _named(generation: Generation, query: Query, root: str) -> Query:
-    """Name languages, kinds and paths as the index does, and leave out empty ones."""
-    include = read_globs(generation, root, query.include)
-    kinds = [kind.strip().lower() for kind in query.kinds if kind.strip()]
+    """Leave out blank filters, for all who ask, and name languages, kinds and paths as the index does."""
+    include = read_globs(generation, root, _given(query.include))
+    kinds = [kind.lower() for kind in _given(query.kinds)]
     # Only globs that deny keep everything else.
     denied = [glob[1:] for glob in include if glob.startswith("!")]
     denied = denied if len(denied) == len(include) else []
     return replace(
         query,
-        languages=tuple(language_name(name.strip()) for name in query.languages if name.strip()),
+        languages=tuple(map(language_name, _given(query.languages))),
         kinds=tuple(_KINDS.get(kind, kind) for kind in kinds),
-        sources=tuple(name for name in query.sources if name.strip()),
-        issues=tuple(name for name in query.issues if name.strip()),
+        sources=_given(query.sources),
+        issues=_given(query.issues),
         include=() if denied else include,
-        exclude=(*read_globs(generation, root, query.exclude), *denied),
+        exclude=(*read_globs(generation, root, _given(query.exclude)), *denied),
     )
+
+
+def _given(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, names)))
 
 
 def _narrowed(generation: Generation, query: Query, name: str, value: str, root: str, *, is_not: bool) -> Query | None:
@@ -169,9 +183,9 @@ def check_filters(generation: Generation, query: Query) -> None:
         FilterError: it names the nearest, and what the index has.
     """
     for column, asked in (("language", query.languages), ("kind", query.kinds)):
-        there = generation.manifest.counts(column) if asked else {}
-        unknown = [name for name in asked if name not in there and not _is_known(column, name)]
-        if there and unknown:
+        unknown = [name for name in asked if not _is_known(column, name)]
+        there = generation.manifest.counts(column) if unknown else {}
+        if there and (unknown := [name for name in unknown if name not in there]):
             raise _refused(column, unknown, there)
     if unknown := [name for name in query.sources if name not in _SOURCES]:
         raise _refused("source", unknown, sorted(_SOURCES))
@@ -181,7 +195,7 @@ def check_nothing(generation: Generation, filtered: Filtered) -> str:
     """Refuse languages, kinds and globs of which a complete index has nothing, for a query without results.
 
     Returns:
-        A note if the filters of the text leave nothing together; empty for none.
+        A note if the filters of the text leave nothing together; empty if they leave something to search.
 
     Raises:
         FilterError: it names what the index has, or the nearest folders and files.
@@ -202,7 +216,33 @@ def check_nothing(generation: Generation, filtered: Filtered) -> str:
         near = ", ".join(near_paths(generation, query.include[0]))
         quoted = " Put it in quotes to find the text." if filtered.written else ""
         raise FilterError(f"No file of the index is at `{' '.join(written)}`.", remedy=f"Near are {near}.{quoted}")
-    return f"nothing is left by {' '.join(filtered.written)}" if filtered.written else ""
+    is_left = not filtered.written or _is_any_left(generation, query)
+    return "" if is_left else f"nothing is left by {' '.join(filtered.written)}"
+
+
+def _is_any_left(generation: Generation, query: Query) -> bool:
+    """Whether a chunk passes all filters of a query, or too many pass some to look into all of them."""
+    keep = point_filter(generation, query)
+    if keep is None or keep.nothing:
+        return keep is None
+    rows = generation.manifest.columns_below("", ("id", "path", "language"))
+    ids = [id_ for id_, path, language in rows if _passes(keep, path, language)]
+    if not (keep.kinds or keep.issues) or len(ids) > _MOST_LOOKED:
+        return bool(ids)
+    # Only the store has the kinds of all definitions in a chunk, and its issues.
+    wanted = [(name, asked) for name, asked in (("kind", {*keep.kinds}), ("issues", {*keep.issues})) if asked]
+    payloads = generation.store.payloads(ids, [name for name, _ in wanted])
+    return any(all(not asked.isdisjoint(it.get(name, ())) for name, asked in wanted) for it in payloads.values())
+
+
+def _passes(keep: PointFilter, path: str, language: str) -> bool:
+    is_there = path in keep.paths or any(path.startswith(f"{folder}/") for folder in keep.folders)
+    return (
+        (is_there or not (keep.paths or keep.folders))
+        and path not in keep.not_paths
+        and language in (keep.languages or {language})
+        and source_type_of(language) in (keep.sources or {source_type_of(language)})
+    )
 
 
 def _refused(column: str, asked: Sequence[str], there: Collection[str]) -> FilterError:
@@ -224,7 +264,7 @@ def _kinds_there(generation: Generation) -> Sequence[str]:
 def _is_known(column: str, name: str) -> bool:
     if column == "kind":
         return name in _KNOWN_KINDS
-    return name in BY_NAME or name == TEXT or language_of(f"a.{name}") != TEXT
+    return name in known_languages()
 
 
 def _remedy(name: str, there: Collection[str]) -> str:
@@ -235,14 +275,15 @@ def _remedy(name: str, there: Collection[str]) -> str:
 
 
 def _kept(generation: Generation, name: str, value: str) -> tuple[str, str] | None:
-    if name in {"lang", "language"}:
-        language = language_name(value)
-        is_known = language in BY_NAME or language_of(f"a.{value}") != TEXT
-        return ("languages", language) if is_known or language in generation.manifest.counts("language") else None
-    if name == "kind":
-        kind = _KINDS.get(value, value)
-        return ("kinds", kind) if kind in _KNOWN_KINDS or kind in generation.manifest.counts("kind") else None
-    return ("sources", value) if value in _SOURCES else None
+    if name == "source":
+        return ("sources", value) if value in _SOURCES else None
+    field, column, asked = (
+        ("kinds", "kind", _KINDS.get(value, value))
+        if name == "kind"
+        else ("languages", "language", language_name(value))
+    )
+    is_known = _is_known(column, asked) or asked in generation.manifest.counts(column)
+    return (field, asked) if is_known else None
 
 
 def _with(query: Query, field: str, value: str) -> Query:

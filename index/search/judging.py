@@ -1,7 +1,6 @@
 """Judge an answer: collect the signs of its first results."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cqm.index.embedding.static_model import word_vectors
@@ -15,7 +14,9 @@ from cqm.index.text.terms import content_words, distinct_terms
 
 _MOST_WORDS = 64
 """Words of a question that are weighed, its first ones: a longer text is a log, and takes time."""
-_KNOWN_WORDS = 1 << 12
+_MOST_KNOWN = 1 << 12
+_known_lengths: dict[str, float] = {}
+"""By word, since questions repeat words."""
 
 
 class Seen(NamedTuple):
@@ -55,11 +56,12 @@ def judged(
     is_named = bool(best) and PART in best[0].parts
     if is_named and not is_file_missing and (not seen.is_of_kinds or _defines(best[0], question.symbol)):
         return Judgement(Confidence.HIGH), ""
+    results = results_of(seen)
     try:
-        rarity = rarity_of(question)
+        rarity = rarity_of(question) if results.texts else {}
     except EmbeddingError as error:
         rarity, failed = {}, f"The confidence takes all words for equally rare: {error}"
-    signs = signs_of(question, results_of(seen), seen.cosines, seen.terms, chunks, rarity)
+    signs = signs_of(question, results, seen.cosines, seen.terms, chunks, rarity)
     judgement = judge(question, signs)
     if is_file_missing and (is_named or judgement.confidence is Confidence.HIGH):
         # The first ones are files of almost the name.
@@ -96,19 +98,22 @@ def rarity_of(question: Question) -> dict[int, float]:
         EmbeddingError: the built-in model's files are gone or others.
     """
     found: dict[int, float] = {}
-    for word in _first(content_words(question.said)):
-        weight = _length(word.lower())
+    words = list(dict.fromkeys(content_words(question.said)))[:_MOST_WORDS]
+    lengths = _lengths([word.lower() for word in words])
+    for word in words:
         for term in distinct_terms(word):
-            found.setdefault(term, weight)
+            found.setdefault(term, lengths[word.lower()])
     return found
 
 
-def _first(words: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(words))[:_MOST_WORDS]
+def _lengths(words: Sequence[str]) -> dict[str, float]:
+    """Return the lengths of the vectors of words; those not remembered are computed together."""
+    lengths = {word: length for word in words if (length := _known_lengths.get(word)) is not None}
+    if unknown := [word for word in words if word not in lengths]:
+        import numpy as np
 
-
-@lru_cache(maxsize=_KNOWN_WORDS)
-def _length(word: str) -> float:
-    import numpy as np
-
-    return float(np.linalg.norm(word_vectors([word])[0]))
+        lengths |= zip(unknown, np.linalg.norm(word_vectors(unknown), axis=1).tolist(), strict=True)
+        if len(_known_lengths) > _MOST_KNOWN:
+            _known_lengths.clear()
+        _known_lengths.update(lengths)
+    return lengths

@@ -51,11 +51,8 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
     payloads = generation.store.payloads([entry.candidate.id for entry in tied], ["text", "definitions"])
     standings = [_standing(question, entry, payloads.get(entry.candidate.id, {})) for entry in tied]
     ordered = [tied[n] for n in sorted(range(len(tied)), key=standings.__getitem__)] + [*ranked[len(tied) :]]
-    return (
-        ordered
-        if not is_line or any(it.is_as_asked for it in standings)
-        else _line_first(generation, question, ordered)
-    )
+    is_any_as_asked = not all(it.is_not_as_asked for it in standings)
+    return ordered if is_any_as_asked or not is_line else _line_first(generation, question, ordered)
 
 
 def _tied(question: Question, ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -77,11 +74,7 @@ class _Standing(NamedTuple):
     is_aside: bool
     unlike: float
     grade: float
-    kind: int
-
-    @property
-    def is_as_asked(self) -> bool:
-        return not self.is_not_as_asked
+    is_not_whole: bool
 
 
 def _standing(question: Question, entry: Ranked, payload: Mapping[str, Any]) -> _Standing:
@@ -103,7 +96,7 @@ def _standing(question: Question, entry: Ranked, payload: Mapping[str, Any]) -> 
         bool(role_of(entry.candidate.path)),
         -alike,
         -entry.parts.get(PART, 0.0),
-        0 if whole else 1 if asked else 2,
+        not whole,
     )
 
 

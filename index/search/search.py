@@ -25,6 +25,7 @@ from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import Filtered, check_nothing, with_filters
 from cqm.index.search.judging import Seen, judged
 from cqm.index.search.matched import Naming, definitions_first, namings, without_other_kinds
+from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.named.named_places import NOTHING, Names, Pinned, pinned_by, read_names
 from cqm.index.search.page import Page
 from cqm.index.search.similar import Place, find_place
@@ -108,6 +109,7 @@ class _Asked:
         filtered: the query, and what of it are filters.
         place: that it means; None for a question.
         names: the question, with the names that it consists of.
+        lookup: remembers the chunks that define these.
         vectors: to search for, by space.
         degraded: the reason if some are missing.
     """
@@ -115,6 +117,7 @@ class _Asked:
     filtered: Filtered
     place: Place | None
     names: Names
+    lookup: NameLookup
     vectors: "Vectors"
     degraded: str
 
@@ -138,8 +141,9 @@ def _read(searching: Searching, query: Query) -> _Asked:
     question = read_question(query.like or query.text)
     place = find_place(generation, query, question)
     vectors, degraded = _vectors_of(place, query) if place else embedded(searching, replace(query, text=question.said))
-    asked = _Asked(filtered, place, Names(question), vectors, degraded)
-    return replace(asked, names=read_names(generation, question, searching.root)) if asked.is_pinning else asked
+    lookup = NameLookup(generation)
+    asked = _Asked(filtered, place, Names(question), lookup, vectors, degraded)
+    return replace(asked, names=read_names(lookup, question, searching.root)) if asked.is_pinning else asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,7 @@ def _look(searching: Searching, asked: _Asked, first: int, end: int) -> _Look:
     mode = asked.query.mode if asked.vectors else SearchMode.LEXICAL
     wanted, pinned = Wanted(names.question, mode, asked.vectors, point_filter(generation, asked.query)), NOTHING
     if asked.is_pinning:
-        pinned = pinned_by(generation, names.question, wanted.keep, searching.root, names.paths)
+        pinned = pinned_by(asked.lookup, names.question, wanted.keep, searching.root, names.paths)
     for _ in range(_ATTEMPTS):
         commits = generation.manifest.commits
         results, found, unread = _looked(searching, asked, wanted, pinned, end)

@@ -87,11 +87,11 @@ def is_token(value: str) -> bool:
     least = _LEAST_GENERATED if _is_mixed(value) else _LEAST_TOKEN
     if not least <= len(value) <= _MOST or is_placeholder(value) or " " in value:
         return False
-    is_random = is_scrambled(value) or looks_random(value)
-    if _WORDS.fullmatch(value) and not is_random:
+    # Few values without a digit, or of words alone, need more than that to be told apart.
+    is_plain = not any(it.isdigit() for it in value) or bool(_WORDS.fullmatch(value))
+    if is_plain and not (is_scrambled(value) or looks_random(value)):
         return False
-    has_digit = any(it.isdigit() for it in value)
-    return (has_digit or is_random) and not _PROGRAM.match(value) and entropy(value) > _LEAST_ENTROPY
+    return not _PROGRAM.match(value) and entropy(value) > _LEAST_ENTROPY
 
 
 def is_strong(value: str) -> bool:

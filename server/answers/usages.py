@@ -5,6 +5,7 @@ from itertools import groupby
 from math import ceil
 
 from cqm.index.model.query import Caller, Definition, Reference, ReferenceGroup, SymbolUses
+from cqm.index.text.names.parts import is_operator
 from cqm.server.answers.budget import most_tokens
 from cqm.server.answers.render import path_name, place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
@@ -79,8 +80,11 @@ def _within(lines: Iterable[str], room: int) -> list[str]:
 def _header(uses: SymbolUses, name: str) -> Iterator[str]:
     counts = [_count(len(uses.definitions), "definition", "definitions")]
     counts += [_count(uses.totals[group], *words) for group, words in _COUNTED.items() if uses.totals.get(group)]
-    least = "" if uses.is_complete else "; there may be more"
+    is_of_operator = any(is_operator(it.symbol) for it in uses.definitions)
+    least = "" if uses.is_complete or is_of_operator else "; there may be more"
     yield f"{name}: {', '.join(counts)}{least}"
+    if is_of_operator:
+        yield "Note: uses of an operator are not found, since it is no word. Mode exact finds lines with its sign."
     if uses.by_word:
         count = _count(uses.by_word, "line", "lines")
         yield f"Note: {count} told apart by words, since no grammar could read the file."

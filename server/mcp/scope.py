@@ -11,7 +11,7 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.workers import Workers
 from cqm.server.answers.budget import most_tokens
-from cqm.server.answers.merged import below_each_other
+from cqm.server.answers.merged import below_each_other, within_root
 from cqm.server.boundary import new_mark
 from cqm.server.client_views import Views
 from cqm.server.config.settings import Settings
@@ -153,6 +153,19 @@ def split_place(what: str) -> tuple[str, str]:
     """Split a place such as `src/app.py:10-40` into its path and the lines after it, which may be empty."""
     path = _LINES.sub("", what.strip())
     return path, what.strip()[len(path) :]
+
+
+def in_own_folder(what: str, path: str | None, asked: list[Asked]) -> tuple[list[Asked], dict[str, str]]:
+    """Return the folder that a place tells as a search of several prints it, else all, and the place within each.
+
+    Parameters:
+        what: a place such as `api/src/app.py:10`, or anything else, which stays as it is.
+        path: as the call has it; with one, no folder stands before a place.
+        asked: the folders.
+    """
+    within = {it.name: within_root(what, it.name) for it in asked} if path is None and len(asked) > 1 else {}
+    names = {name: place for name, place in within.items() if place}
+    return [it for it in asked if it.name in names] or asked, names
 
 
 def _anchored(glob: str) -> str:

@@ -27,7 +27,7 @@ from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.changes import changes_text
 from cqm.server.answers.matched_lines import matched_text
-from cqm.server.answers.merged import each_answer, joined, names_of, of_each_root, within_root
+from cqm.server.answers.merged import each_answer, joined, names_of, of_each_root
 from cqm.server.answers.outline import outline_text
 from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
@@ -47,7 +47,7 @@ from cqm.server.mcp.replies import (
     root_status,
     with_facts,
 )
-from cqm.server.mcp.scope import Asked, Served, answered, split_place
+from cqm.server.mcp.scope import Asked, Served, answered, in_own_folder, split_place
 from cqm.server.times import parse_when
 from cqm.server.workspace.workspace import OpenIndex
 
@@ -191,7 +191,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
 async def usages(  # noqa: PLR0913, PLR0917 - as above
     ctx: ToolContext,
     named: NamedRoots,
-    name: Annotated[str, Field(description="get_url or Client.get_url")],
+    name: Annotated[str, Field(description="get_url, Client.get_url or src/app.py:40")],
     path: str | None = None,
     kind: Annotated[
         list[Literal["calls", "uses", "tests", "documentation"]] | None, Field(description="Only these.")
@@ -202,11 +202,11 @@ async def usages(  # noqa: PLR0913, PLR0917 - as above
     wait_seconds: WaitForChanges = None,
 ) -> str:
     """List the definitions of a symbol and every line with its name, from the index of a path."""
-    asked = await _in_step(ctx, path, named, wait_seconds)
+    asked, names = in_own_folder(name, path, await _in_step(ctx, path, named, wait_seconds))
     groups = tuple(map(ReferenceGroup, kind or ()))
 
     def ask(it: Asked, _: int) -> SymbolUses:
-        return it.place.opened.index.usages(name, limit, cursor, groups, depth)
+        return it.place.opened.index.usages(names.get(it.name, name), limit, cursor, groups, depth)
 
     def write(found: SymbolUses, _: Asked, room: int, mark: str) -> str:
         return usage_text(found, room, start=int(cursor or 0), mark=mark)
@@ -251,10 +251,7 @@ async def read(
     if not what or (path is None and Path(file).is_absolute()):
         # The file tells the root.
         path = file
-    asked = await _in_step(ctx, path, named)
-    names = {it.name: within_root(what, it.name) for it in asked} if path is None and len(asked) > 1 else {}
-    # A place as a search of several folders prints it tells its folder.
-    asked = [it for it in asked if names.get(it.name)] or asked
+    asked, names = in_own_folder(what, path, await _in_step(ctx, path, named))
 
     def ask(it: Asked, room: int) -> Reading:
         wanted = names.get(it.name) or what or f"{it.place.file}{lines}"

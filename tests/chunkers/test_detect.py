@@ -1,7 +1,7 @@
 import pytest
 
 from cqm.chunkers.chunking import chunk
-from cqm.chunkers.detect import is_generated, language_of
+from cqm.chunkers.detect import is_generated, known_languages, language_of
 from cqm.chunkers.languages.table import LANGUAGES
 from cqm.chunkers.metadata import source_type_of
 from cqm.chunkers.model import ChunkOptions, Document
@@ -66,6 +66,12 @@ def test_every_row_of_the_table_of_languages_is_found_by_each_suffix_and_name() 
 )
 def test_the_first_line_tells_where_the_name_does_not(head: str, language: str) -> None:
     assert language_of("bin/tool", head) == language
+
+
+def test_languages_that_names_tell_are_known() -> None:
+    paths = ("a.py", "a.tex", "a.rst", "go.mod", "Dockerfile", "notes.txt", "README.md")
+    assert {*map(language_of, paths)} <= known_languages()
+    assert "klingon" not in known_languages()
 
 
 def test_the_name_wins_over_the_first_line() -> None:

@@ -8,25 +8,57 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import defining
 from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.store.base import TERMS, Nearest
-from cqm.index.text.names.parts import dotted, is_operator, spellings_of, with_sign
+from cqm.index.text.names.parts import dotted, is_operator, last_part, name_key, spellings_of, with_sign
 
 _MOST_NAMESAKES = 500
 
 
-def chunks_defining(generation: Generation, symbol: str) -> list[Candidate]:
-    """Return the chunks that define a symbol, which may be an operator.
+class NameLookup:
+    """The chunks that define names of one question; each name is looked up once.
 
     Parameters:
         generation: to search.
-        symbol: with "." between its parts; it may lack outer parts, or begin with a package.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
-    return defining(_namesakes(generation, symbol), symbol)
+
+    def __init__(self, generation: Generation) -> None:
+        self.generation = generation
+        self._found: dict[str, list[Candidate]] = {}
+
+    def of(self, symbol: str) -> list[Candidate]:
+        """Return the chunks that define something with the last part of a symbol, which may be an operator.
+
+        Raises:
+            StoreError, ManifestError: the index cannot be read.
+        """
+        key = "" if is_operator(symbol) else name_key(symbol)
+        asked = key or last_part(symbol)
+        if asked not in self._found:
+            ids = self._of_word(symbol) if key else self._of_sign(symbol)
+            self._found[asked] = self.generation.candidates.of(ids)
+        return self._found[asked]
+
+    def defining(self, symbol: str) -> list[Candidate]:
+        """Return the chunks that define a symbol.
+
+        Parameters:
+            symbol: with "." between its parts; it may lack outer parts, or begin with a package.
+
+        Raises:
+            StoreError, ManifestError: the index cannot be read.
+        """
+        return defining(self.of(symbol), symbol)
+
+    def _of_word(self, symbol: str) -> list[str]:
+        (scores,) = self.generation.store.search([Nearest(TERMS, definitions_term(symbol), _MOST_NAMESAKES)])
+        return [*scores]
+
+    def _of_sign(self, symbol: str) -> list[str]:
+        """Return the ids of chunks that define an operator or "_": neither is a word, so no term has it."""
+        rows = (row for name in spellings_of(symbol) for row in self.generation.manifest.defining(name))
+        return [*dict.fromkeys(row.id for row in rows if source_type_of(row.language) == CODE)]
 
 
-def meant_name(generation: Generation, question: Question) -> str:
+def meant_name(lookup: NameLookup, question: Question) -> str:
     """Return the first of the names of a question that something defines; empty if nothing defines any.
 
     The plain name comes first where it is defined just so and no notation tells more.
@@ -35,21 +67,17 @@ def meant_name(generation: Generation, question: Question) -> str:
         StoreError, ManifestError: the index cannot be read.
     """
     symbol = question.symbol
-    plain = chunks_defining(generation, symbol) if symbol else []
+    plain = lookup.defining(symbol) if symbol else []
     is_longest = all(len(symbol) >= len(it) for it in question.notations)
     if is_longest and _are_so(plain, symbol):
         return symbol
-    if found := _first(generation, question.notations):
+    if found := next(filter(lookup.defining, question.notations), ""):
         return found
     if plain:
         return symbol
     # A line of code has its name as it is spelled.
-    written = (it for it in question.declared if _are_so(chunks_defining(generation, it), it))
-    return next(written, "") or _with_companion(generation, symbol)
-
-
-def _first(generation: Generation, names: Sequence[str]) -> str:
-    return next((name for name in names if chunks_defining(generation, name)), "")
+    written = (it for it in question.declared if _are_so(lookup.defining(it), it))
+    return next(written, "") or _with_companion(lookup, symbol)
 
 
 def _are_so(chunks: Sequence[Candidate], symbol: str) -> bool:
@@ -58,23 +86,11 @@ def _are_so(chunks: Sequence[Candidate], symbol: str) -> bool:
     return any(f".{with_sign(dotted(name))}".endswith(asked) for it in chunks for name in it.defines)
 
 
-def _with_companion(generation: Generation, symbol: str) -> str:
+def _with_companion(lookup: NameLookup, symbol: str) -> str:
     """Return the name of a member of a type's companion or nested type, called by the type alone; empty if none is."""
     parts = symbol.split(".")
     if len(parts) < 2 or not parts[-2][:1].isupper():  # noqa: PLR2004 - a type and its member
         return ""
-    names = (dotted(name).split(".") for it in _namesakes(generation, symbol) for name in it.defines)
+    names = (dotted(name).split(".") for it in lookup.of(symbol) for name in it.defines)
     found = {".".join(it[-3:]) for it in names if it[-1] == parts[-1] and it[-3:-2] == [parts[-2]]}
     return found.pop() if len(found) == 1 else ""
-
-
-def _namesakes(generation: Generation, symbol: str) -> list[Candidate]:
-    """Return the chunks that define something with the last part of a symbol."""
-    if is_operator(symbol):
-        # An operator is no word, so no term has it.
-        rows = (row for name in spellings_of(symbol) for row in generation.manifest.defining(name))
-        ids = [*dict.fromkeys(row.id for row in rows if source_type_of(row.language) == CODE)]
-    else:
-        (scores,) = generation.store.search([Nearest(TERMS, definitions_term(symbol), _MOST_NAMESAKES)])
-        ids = [*scores]
-    return generation.candidates.of(ids)

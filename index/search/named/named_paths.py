@@ -9,8 +9,8 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question
+from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.named.tree_paths import PARTLY, Match, TreePaths
-from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.globs import has_wildcard, paths_matching
 from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.text.places import path_in
@@ -20,13 +20,12 @@ _LONGEST = 400
 _MOST_FILES = 10
 """Files of one name that come first: a page of results."""
 _MOST_OF_GLOB = 50
-_MOST_NAMESAKES = 500
 _SHORTEST_OUTER = 3
 """Characters of a variable's name that tell its type: "resp" is a ClientResponse."""
 _NO_TERMS = SparseTerms((), ())
 _GLOB = re.compile(r"[\w./\\@+{}!,-]*[*?\[{]\S*")
 _ENDING = re.compile(r"[^\n]*[\w)\]}]\.\w{1,10}")
-_SLASHED = re.compile(r"[\w.@~+-]{1,100}(?:/[\w.@~+-]{1,100}){1,30}")
+_RELATIVE = re.compile(r"[`'\"<]?(?:\.{1,2}|~)/")
 _QUOTED = re.compile(r"[`'\"<][^\n]+[`'\">]")
 _OF_DIFF = re.compile(r"[ab]/[^/]+$")
 _ABSOLUTE = re.compile(r"(?:[A-Za-z]:)?/")
@@ -51,39 +50,40 @@ class NamedPaths(NamedTuple):
     is_missing: bool = False
 
 
-def read_paths(generation: Generation, question: Question, root: str) -> NamedPaths:
+def read_paths(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
     """Read a question as a path of the index, the end of one, or a glob.
 
     Parameters:
-        generation: with the files.
+        lookup: of the index with the files.
         question: any.
         root: of the index.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    text = question.text.strip()
+    generation, text = lookup.generation, question.text.strip()
     if not text or "\n" in text or len(text) > _LONGEST:
         return NamedPaths(question)
     plain = plain_name(text)
     exact = next((path for path in dict.fromkeys((text, plain)) if generation.manifest.chunks_of(path)), "")
     if question.places and not exact:
-        return _of_place(generation, question, root)
+        return _of_place(lookup, question, root)
     is_file = bool(path_in(text) or _ENDING.fullmatch(plain) or "/" in plain or _GLOB.fullmatch(plain))
     if not is_file and not exact:
-        return _of_word(generation, question, plain)
+        return _of_word(lookup, question, plain)
     # Most texts with blanks are sentences, which may end with a path.
     is_sentence = " " in plain and not exact and not _ABSOLUTE.match(plain)
     is_other = is_sentence and not generation.manifest.paths_with(f"/{plain}", 1)
-    if is_other or (not is_file and is_symbol(generation, question, root)):
+    if is_other or (not is_file and is_symbol(lookup, question, root)):
         return NamedPaths(question)
-    return _of_file(generation, question, plain, exact, root)
+    return _of_file(lookup, question, plain, exact, root)
 
 
-def _of_file(generation: Generation, question: Question, plain: str, exact: str, root: str) -> NamedPaths:
+def _of_file(lookup: NameLookup, question: Question, plain: str, exact: str, root: str) -> NamedPaths:
     """Read a text that looks like a path or a glob; `exact` is the file with this path."""
     if exact and "/" in plain:
         return NamedPaths(_without_names(question), (exact,))
+    generation = lookup.generation
     known = generation.manifest.file_paths()
     tree = TreePaths(known, root)
     asked = path_in(question.text) or plain
@@ -95,9 +95,11 @@ def _of_file(generation: Generation, question: Question, plain: str, exact: str,
             return NamedPaths(without, (), f"{found[0]} is empty or left out of the index", is_missing=True)
         is_whole = first or named[0].grade > PARTLY or _ABSOLUTE.match(asked) or _OF_DIFF.match(asked)
         return NamedPaths(without, found) if is_whole else _missing(without, plain, found)
-    if " " in plain or any(path.startswith(f"{plain.rstrip('/')}/") for path in known):
+    if " " in plain:
         return NamedPaths(question)
-    return _without_file(generation, question, without, tree, root)
+    if any(path.startswith(f"{plain.rstrip('/')}/") for path in known):
+        return NamedPaths(question) if is_symbol(lookup, question, root) else _as_words(question, plain)
+    return _without_file(lookup, question, without, tree, root)
 
 
 def plain_name(text: str) -> str:
@@ -119,7 +121,7 @@ def has_usual_ending(path: str) -> bool:
     return bool(stem and dot) and is_ending and bool(path_in(name))
 
 
-def is_symbol(generation: Generation, question: Question, root: str) -> bool:
+def is_symbol(lookup: NameLookup, question: Question, root: str) -> bool:
     """Whether a question that looks like a path names a symbol: its last part as written, in what its outer part names.
 
     "response.json" may be a method of a class Response, and "gin/Context" a type in a folder gin.
@@ -131,8 +133,7 @@ def is_symbol(generation: Generation, question: Question, root: str) -> bool:
         return False
     outer, _, name = question.symbol.rpartition(".")
     outer = outer.rpartition(".")[2]
-    (found,) = generation.store.search([Nearest(TERMS, question.definitions, _MOST_NAMESAKES)])
-    for chunk in generation.candidates.of(found):
+    for chunk in lookup.of(question.symbol):
         around = {*re.split(r"[/.]", chunk.path), root.rpartition("/")[2]} if outer else set[str]()
         for defined in chunk.defines:
             owners = dotted(defined).split(".")
@@ -166,46 +167,67 @@ def _files_of(tree: TreePaths, asked: str, plain: str) -> list[Match]:
     return sorted(matches, key=lambda it: (it.path.count("/"), role_of(it.path) is not None, it.path))[:_MOST_FILES]
 
 
-def _of_word(generation: Generation, question: Question, plain: str) -> NamedPaths:
+def _of_word(lookup: NameLookup, question: Question, plain: str) -> NamedPaths:
     """Read a word as the name of files without an ending, such as LICENSE, if no symbol has the name."""
     if not question.symbol or "." in question.symbol:
         return NamedPaths(question)
-    paths = [it for it in generation.manifest.paths_with(f"/{plain}", _MOST_OF_GLOB) if it.endswith(f"/{plain}")]
-    if not paths or generation.store.search([Nearest(TERMS, question.definitions, 1)])[0]:
+    found = lookup.generation.manifest.paths_with(f"/{plain}", _MOST_OF_GLOB)
+    paths = [it for it in found if it.endswith(f"/{plain}")]
+    if not paths or lookup.of(question.symbol):
         return NamedPaths(question)
     paths.sort(key=lambda path: (path.count("/"), path))
-    return NamedPaths(
-        replace(question, symbol="", definitions=_NO_TERMS, notations=(), declared=()), tuple(paths[:_MOST_FILES])
-    )
+    return NamedPaths(_without_names(question), tuple(paths[:_MOST_FILES]))
 
 
-def _of_place(generation: Generation, question: Question, root: str) -> NamedPaths:
+def _of_place(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
     """Tell of a question that is a place whether there is no such file."""
     lines = question.lines
     if not lines or len(question.places) > 1 or not has_usual_ending(lines.path):
         return NamedPaths(question)
-    tree = TreePaths(generation.manifest.file_paths(), root)
+    tree = TreePaths(lookup.generation.manifest.file_paths(), root)
     if tree.of(lines.path) or tree.of(question.places[0].path):
         return NamedPaths(question)
-    return _without_file(generation, question, question, tree, root, plain_name(lines.path))
+    return _without_file(lookup, question, question, tree, root, plain_name(lines.path))
 
 
 def _without_file(
-    generation: Generation, question: Question, without: Question, tree: TreePaths, root: str, plain: str = ""
+    lookup: NameLookup, question: Question, without: Question, tree: TreePaths, root: str, plain: str = ""
 ) -> NamedPaths:
     """Read a path that no file has: as the name of a symbol, if there is such a one."""
     plain = plain or plain_name(question.text)
     if "://" in plain:
         plain = path_in(plain) or plain
-    is_usual = has_usual_ending(plain)
-    if is_symbol(generation, question, root) or not (is_usual or _SLASHED.fullmatch(plain)):
+    if is_symbol(lookup, question, root):
         return NamedPaths(question)
-    if not is_usual:
-        # "github.com/spf13/cobra.NoArgs" and "Phoenix.Flash.get/2" are names.
-        last = plain.rpartition("/")[2]
-        is_name = "." in last or bool(_NUMBER.fullmatch(last))
-        return NamedPaths(question if is_name else without, is_missing=not is_name)
-    return _missing(without, plain, tree.near(plain))
+    if has_usual_ending(plain):
+        return _missing(without, plain, tree.near(plain))
+    if _is_name(plain) or any(map(lookup.defining, question.notations)):
+        return NamedPaths(question)
+    if _is_anchored(lookup.generation, question.text.strip(), plain):
+        return NamedPaths(without, is_missing=True)
+    return _as_words(question, plain)
+
+
+def _is_name(plain: str) -> bool:
+    """Whether a text like a path is a name: "Client.get", "github.com/spf13/cobra.NoArgs", "Phoenix.Flash.get/2"."""
+    outer, slash, last = plain.rpartition("/")
+    own = last.rpartition(".")[2]
+    return not slash or bool(_NUMBER.fullmatch(last)) or (own != last and ("." in outer or own != own.lower()))
+
+
+def _is_anchored(generation: Generation, text: str, plain: str) -> bool:
+    """Whether a text is plausibly the path of a file without an ending: from where one is, or in a known folder."""
+    folder = plain.rpartition("/")[0]
+    if "\\" in text or _RELATIVE.match(text):
+        return True
+    is_in = (f"/{path}".find(f"/{folder}/") for path in generation.manifest.file_paths()) if folder else ()
+    # A folder anywhere may have the name of a word, such as "text" of "text/html".
+    return any(place == 0 or (place > 0 and "/" in folder) for place in is_in)
+
+
+def _as_words(question: Question, plain: str) -> NamedPaths:
+    """Take a text with a slash that names nothing as words: "application/json", "and/or", "/users/:id"."""
+    return NamedPaths(replace(_without_names(question), copied=(plain,)))
 
 
 def _missing(without: Question, plain: str, near: Sequence[str]) -> NamedPaths:

@@ -13,7 +13,7 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, definitions_term
-from cqm.index.search.named.defining import chunks_defining, meant_name
+from cqm.index.search.named.defining import NameLookup, meant_name
 from cqm.index.search.named.named_paths import NamedPaths, read_paths
 from cqm.index.search.named.tree_paths import Match, TreePaths, of_project
 from cqm.index.store.base import TERMS, Nearest, PointFilter
@@ -56,14 +56,14 @@ class _Found(NamedTuple):
 
 
 def pinned_by(
-    generation: Generation, question: Question, keep: PointFilter | None, root: str = "", paths: Sequence[str] = ()
+    lookup: NameLookup, question: Question, keep: PointFilter | None, root: str = "", paths: Sequence[str] = ()
 ) -> Pinned:
     """Find the chunks at the places a question names, innermost call first, or those of the files it consists of.
 
     A path is resolved by its end: "/app/src/run.py" in a trace and "run.py" are "src/run.py" in the index.
 
     Parameters:
-        generation: to search.
+        lookup: of the index to search.
         question: with its places.
         keep: chunks that count; None for all.
         root: of the index.
@@ -72,8 +72,9 @@ def pinned_by(
     Raises:
         ManifestError: the index cannot be read.
     """
+    generation = lookup.generation
     if is_operator(question.symbol):
-        return _of_operator(generation, question.symbol, keep)
+        return _of_operator(lookup, question.symbol, keep)
     if not (question.places or question.lines or question.calls or paths) or (keep and (keep.sources or keep.issues)):
         return NOTHING
     if paths and (pinned := _of_paths(generation, paths, keep)).ids:
@@ -103,35 +104,36 @@ class Names(NamedTuple):
     is_file_missing: bool = False
 
 
-def read_names(generation: Generation, question: Question, root: str = "") -> Names:
+def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
     """Read a question that is a path or a name, with the names that a part or a misspelling of a name may mean.
 
     Parameters:
-        generation: to search.
+        lookup: of the index to search.
         question: any.
         root: of the index.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    named = NamedPaths(question) if is_operator(question.symbol) else read_paths(generation, question, root)
+    named = NamedPaths(question) if is_operator(question.symbol) else read_paths(lookup, question, root)
     if named.paths or named.note or named.question is not question:
         return Names(*named[:3], is_file_missing=named.is_missing)
-    meant, note = _with_meant_names(generation, question)
+    meant, note = _with_meant_names(lookup, question)
     return Names(meant, note=note)
 
 
-def _with_meant_names(generation: Generation, question: Question) -> tuple[Question, str]:
+def _with_meant_names(lookup: NameLookup, question: Question) -> tuple[Question, str]:
     """Return a question with the name that something has, or those that a part or misspelling may mean and a note.
 
     As it is, if it is no name, or nothing has any of the names that it may be, or says it.
     """
     if question.places or not (question.symbol or question.notations or question.declared):
         return question, ""
-    if symbol := meant_name(generation, question):
+    if symbol := meant_name(lookup, question):
         return replace(question, symbol=symbol, definitions=definitions_term(symbol)), ""
     if not question.symbol:
         return question, ""
+    generation = lookup.generation
     (mentioning,) = generation.store.search([Nearest(TERMS, question.mentions, 1)])
     if mentioning:
         return question, ""
@@ -170,9 +172,9 @@ def _at_places(
     return Pinned(tuple(lines)[:_MOST_CHUNKS], lines)
 
 
-def _of_operator(generation: Generation, symbol: str, keep: PointFilter | None) -> Pinned:
+def _of_operator(lookup: NameLookup, symbol: str, keep: PointFilter | None) -> Pinned:
     """Return the chunks that define an operator, those of tests and examples last."""
-    rows = generation.manifest.chunks([it.id for it in chunks_defining(generation, symbol)])
+    rows = lookup.generation.manifest.chunks([it.id for it in lookup.defining(symbol)])
     kept = [row for row in rows.values() if _counts(row, keep)]
     kept.sort(key=lambda row: (role_of(row.path) is not None, row.path, row.start_line))
     return Pinned(tuple(row.id for row in kept)[:_MOST_CHUNKS], {})

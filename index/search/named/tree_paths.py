@@ -8,6 +8,8 @@ from itertools import takewhile
 from pathlib import PurePath
 from typing import NamedTuple
 
+from cqm.index.model.errors import QueryError
+
 _STANDARD = re.compile(
     r"/usr/(?:local/)?(?:lib/)?go(?:-[\d.]+)?/src/|(?:^|/)(?:rustc/\w+|library/(?:core|std|alloc)/src|sysdeps|libsanitizer|rustlib/src|go/src/runtime)/"
     r"|/python\d(?:\.\d+)?/(?!(?:site|dist)-packages/)|/ruby/\d[\d.]*/(?!gems/|bundler/)|/build/glibc-|^node:|/jdk/src/"
@@ -29,6 +31,7 @@ _MOST_COMPARED = 20_000
 _LONGEST_COMPARED = 100
 _MOST_NEAR, _MOST_OF_NAME = 3, 2
 _LEAST_LIKE = 0.7
+_MOST_LISTED = 20
 _EXACT, _WHOLE, PARTLY = 3, 2, 1
 
 
@@ -74,6 +77,19 @@ class TreePaths:
         if path.startswith("@") and not any(it.grade >= _WHOLE for it in matches):
             return self._of(path[1:]) or matches
         return matches
+
+    def one(self, path: str) -> str:
+        """Return the file that a path surely means, as written or by its end; empty for none.
+
+        Raises:
+            QueryError: it may be any of several.
+        """
+        matches = self.of(path)
+        paths = [it.path for it in matches if it.grade == _EXACT] or [it.path for it in matches if it.grade > PARTLY]
+        if len(paths) > 1:
+            listed = ", ".join(sorted(paths)[:_MOST_LISTED])
+            raise QueryError(f"{path} may be any of {len(paths)} files: {listed}.", remedy="Give more of the path.")
+        return paths[0] if paths else ""
 
     def near(self, path: str) -> list[str]:
         """Return files whose names are spelled almost as that of a path, best first; none for a long name."""

@@ -8,15 +8,13 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.query import Definition
 from cqm.index.ranking.almost import names_almost
 from cqm.index.ranking.file_roles import role_of
+from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.usages.resolve import Name, chosen, is_namesake
-from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.declarations import is_bare, signature_of
 from cqm.index.text.names.parameters import fit, parameters_in
-from cqm.index.text.names.parts import name_key, spellings_of
+from cqm.index.text.names.parts import name_key
 from cqm.index.text.stored_definitions import read_definitions
-from cqm.index.text.terms import label_term
 
-_MOST_CHUNKS = 500
 _MOST_NEAR = 3
 _COLUMNS = ("id", "path", "language", "start_line")
 _WITH_BARE = frozenset({"c", "cpp", "objc"})
@@ -37,20 +35,18 @@ class Found(NamedTuple):
     is_bare: bool
 
 
-def definitions_named(generation: Generation, name: Name) -> list[Found]:
+def definitions_named(lookup: NameLookup, name: Name) -> list[Found]:
     """Return the definitions with the last part of a name, by path and line: as written, else in any spelling.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
     key = name_key(name.qualified)
+    every = _definitions_in(lookup.generation, [it.id for it in lookup.of(name.qualified)])
     if name.word:
-        (ids,) = generation.store.search([Nearest(TERMS, label_term(key), _MOST_CHUNKS)])
-        found = [it for it in _definitions_in(generation, [*ids]) if name_key(it.definition.symbol) == key]
+        found = [it for it in every if name_key(it.definition.symbol) == key]
     else:
-        rows = (row for spelled in spellings_of(name.plain) for row in generation.manifest.defining(spelled))
-        ids = dict.fromkeys((row.id for row in rows), 0.0)
-        found = [it for it in _definitions_in(generation, [*ids]) if is_namesake(it.definition.symbol, name)]
+        found = [it for it in every if is_namesake(it.definition.symbol, name)]
     found = list({(it.definition.path, it.definition.symbol, it.definition.line): it for it in found}.values())
     found.sort(key=lambda it: (it.definition.path, it.definition.start_line, -it.definition.end_line))
     exact = [it for it in found if is_namesake(it.definition.symbol, name)]

@@ -11,9 +11,9 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import NotIndexedError, QueryError, ScanError
 from cqm.index.model.symbols import Reading, ReadQuery
 from cqm.index.ranking.question import Lines, Question, read_question
-from cqm.index.search.named.defining import chunks_defining, meant_name
+from cqm.index.search.named.defining import NameLookup, meant_name
 from cqm.index.search.named.named_paths import has_usual_ending, is_symbol, plain_name
-from cqm.index.search.named.tree_paths import PARTLY, TreePaths
+from cqm.index.search.named.tree_paths import TreePaths
 from cqm.index.search.symbols.fresh import FreshFile, FreshFiles
 from cqm.index.search.symbols.lookup import definitions_named, near_names, preferred
 from cqm.index.search.symbols.page import (
@@ -34,7 +34,6 @@ from cqm.index.workers import Workers
 
 _MOST_DEFINITIONS = 50
 """Definitions told of an ambiguous name; more are of a name such as "get"."""
-_MOST_FILES = 20
 _MOST_PLACES = 8
 _MOST_TOKENS = 200_000
 _LONGEST_NAME = 1000
@@ -74,10 +73,11 @@ class Reader(NamedTuple):
             raise QueryError(f"`tokens {query.tokens}`: expected 1 to {_MOST_TOKENS}.")
         if query.base and _LINES_ALONE.fullmatch(what):
             what = f"{query.base}:{what.replace('L', '')}"
-        path, lines = self._place(what, query.base)
-        return self._lines(query, path, lines) if path else self._symbol(query)
+        lookup = NameLookup(self.generation)
+        path, lines = self._place(what, query.base, lookup)
+        return self._lines(query, path, lines) if path else self._symbol(query, lookup)
 
-    def _place(self, what: str, base: str) -> tuple[str, Lines | None]:
+    def _place(self, what: str, base: str, lookup: NameLookup) -> tuple[str, Lines | None]:
         """Return the path that a question names, empty if it names a symbol, and the lines if it names any."""
         if path := self._exact(what, base) or self._exact(plain_name(what), base):
             return path, None
@@ -91,16 +91,16 @@ class Reader(NamedTuple):
             return "", None
         if path := self._exact(asked, base) or self._by_end(asked):
             return path, None
-        if not named and self._is_symbol(question, asked):
+        if not named and self._is_symbol(lookup, question, asked):
             return "", None
         raise self._missing(asked)
 
-    def _is_symbol(self, question: Question, asked: str) -> bool:
+    def _is_symbol(self, lookup: NameLookup, question: Question, asked: str) -> bool:
         """Whether what looks like a path of no file is the name of a symbol."""
         if has_usual_ending(asked):
-            return is_symbol(self.generation, question, str(self.files.root))
-        meant = meant_name(self.generation, question)
-        chunks = chunks_defining(self.generation, meant) if meant else ()
+            return is_symbol(lookup, question, str(self.files.root))
+        meant = meant_name(lookup, question)
+        chunks = lookup.defining(meant) if meant else ()
         return any(last_part(name) == last_part(meant) for it in chunks for name in it.defines)
 
     def _exact(self, named: str, base: str) -> str:
@@ -119,12 +119,7 @@ class Reader(NamedTuple):
         return ""
 
     def _by_end(self, named: str) -> str:
-        tree = TreePaths(self.generation.manifest.file_paths(), str(self.files.root))
-        paths = [it.path for it in tree.of(named) if it.grade > PARTLY]
-        if len(paths) > 1:
-            listed = ", ".join(sorted(paths)[:_MOST_FILES])
-            raise QueryError(f"{named} may be any of {len(paths)} files: {listed}.", remedy="Give more of the path.")
-        return paths[0] if paths else ""
+        return TreePaths(self.generation.manifest.file_paths(), str(self.files.root)).one(named)
 
     def _missing(self, named: str) -> NotIndexedError:
         """Return the error for a path that no file of the index has, with its reason."""
@@ -153,9 +148,9 @@ class Reader(NamedTuple):
         asked = range_of(fresh, first, min(last, total), query.tokens if is_place else 0)
         return self._reading(query, path, fresh, asked)
 
-    def _symbol(self, query: ReadQuery) -> Reading:
-        name = read_name(query.what, meant_name(self.generation, read_question(query.what)))
-        found = definitions_named(self.generation, name)
+    def _symbol(self, query: ReadQuery, lookup: NameLookup) -> Reading:
+        name = read_name(query.what, meant_name(lookup, read_question(query.what)))
+        found = definitions_named(lookup, name)
         best = preferred(found, name, query.base)
         if not best:
             if is_folder(self.files.root, query.what.strip()):

@@ -17,7 +17,8 @@ from cqm.index.model.errors import QueryError
 from cqm.index.model.query import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery, page_start
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import read_question
-from cqm.index.search.named.defining import meant_name
+from cqm.index.search.named.defining import NameLookup, meant_name
+from cqm.index.search.usages.at_line import LinePlace, line_place, symbol_at
 from cqm.index.search.usages.callers import callers_of
 from cqm.index.search.usages.kinds import Line, is_test, lines_of
 from cqm.index.search.usages.lines import Part, Symbol, files_with, parts_of
@@ -32,7 +33,7 @@ from cqm.index.search.usages.resolve import (
     read_name,
 )
 from cqm.index.search.usages.signatures import Defined, definitions_of, elsewhere, related
-from cqm.index.text.names.parts import last_part, spellings_of
+from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.workers import Workers
 
 _MOST_REFERENCES = 1_000
@@ -77,17 +78,17 @@ class RecentNames:
         self._found: dict[tuple[str, Name], Found] = {}
         self._lock = Lock()
 
-    def found(self, generation: Generation, workers: Workers, name: Name) -> Found:
+    def found(self, lookup: NameLookup, workers: Workers, name: Name) -> Found:
         """Return the lines with a name.
 
         Raises:
             StoreError, ManifestError: the index cannot be read.
             WorkerError: no worker can be started.
         """
-        key = (generation.manifest.state(), name)
+        key = (lookup.generation.manifest.state(), name)
         with self._lock:
             known = self._found.get(key)
-        found = known or _found(generation, workers, name)
+        found = known or _found(lookup, workers, name)
         with self._lock:
             self._found.pop(key, None)
             self._found[key] = found
@@ -96,7 +97,9 @@ class RecentNames:
         return found
 
 
-def find_usages(generation: Generation, workers: Workers, query: UsesQuery, recent: RecentNames) -> SymbolUses:
+def find_usages(
+    generation: Generation, workers: Workers, query: UsesQuery, recent: RecentNames, root: str = ""
+) -> SymbolUses:
     """Find a symbol's definitions, every line with its name, and the indexed symbols it calls itself.
 
     Parameters:
@@ -104,14 +107,19 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery, rece
         workers: parse the files.
         query: the symbol, and the page. Lines match the last part of a qualified name, definitions all of it.
         recent: lines found before.
+        root: of the index, absolute; the path of a place may begin with it.
 
     Raises:
-        QueryError: the name is no symbol's, or the limit, the cursor or the depth is out of range.
+        QueryError: the name is no symbol's, its place has none, or the limit, the cursor or the depth is out of range.
         StoreError, ManifestError: the index cannot be read.
         WorkerError: no worker can be started.
     """
-    start, name = _start(query), _meant(generation, query.name)
-    found = recent.found(generation, workers, name)
+    start, lookup = _start(query), NameLookup(generation)
+    question = read_question(query.name)
+    place = line_place(generation, question, root)
+    meant = meant_name(lookup, question) if place is None else ""
+    name = _name_at(lookup, workers, place, recent) if place else read_name(query.name, meant)
+    found = recent.found(lookup, workers, name)
     definitions, callees = definitions_of(workers, found.defined)
     others, _ = definitions_of(workers, found.namesakes)
     others = _with_overrides(generation, workers, name, others)
@@ -123,10 +131,10 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery, rece
     page = listed[start : start + query.limit]
     calls = sorted((it for it in references if it.kind == CALL), key=lambda it: bool(role_of(it.path)))
     direct = [it for it in _possible_calls(found.references) if it[0].group is ReferenceGroup.CALLS]
-    further = callers_of(lambda symbol: _calls(generation, workers, symbol), name.qualified, direct, query.depth)
+    further = callers_of(lambda symbol: _calls(lookup, workers, symbol), name.qualified, direct, query.depth)
     at_own, at_others = found.at_definitions
     return SymbolUses(
-        query.name,
+        f"{name.qualified} ({place})" if place else query.name,
         tuple(definitions),
         tuple(CallSite(it.path, it.line, it.symbol, it.text) for it in calls[start : start + query.limit]),
         related(generation, [callee for callee in callees if callee != name.plain]),
@@ -142,8 +150,13 @@ def find_usages(generation: Generation, workers: Workers, query: UsesQuery, rece
     )
 
 
-def _meant(generation: Generation, asked: str) -> Name:
-    return read_name(asked, meant_name(generation, read_question(asked)))
+def _name_at(lookup: NameLookup, workers: Workers, place: LinePlace, recent: RecentNames) -> Name:
+    """Return the name of the symbol at a place: of one that is used the qualified name, where something tells it."""
+    symbol = symbol_at(lookup, place)
+    name = read_name(symbol, dotted(symbol))
+    at = (it for it, _ in recent.found(lookup, workers, name).references if (it.path, it.line) == place[:2])
+    of = next((it.of for it in at if it.of), "")
+    return read_name(of, dotted(of)) if of else name
 
 
 def _start(query: UsesQuery) -> int:
@@ -158,11 +171,12 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(names).items()))
 
 
-def _found(generation: Generation, workers: Workers, name: Name) -> Found:
+def _found(lookup: NameLookup, workers: Workers, name: Name) -> Found:
     """Find all lines with a name; of an operator, which is no word, only its definitions."""
     if not name.word:
-        defined, namesakes = _apart(_operators(generation, name), name)
+        defined, namesakes = _apart(_operators(lookup, name), name)
         return Found(defined, namesakes, [], (len(defined), len(namesakes)), is_complete=False)
+    generation = lookup.generation
     files, is_complete = files_with(generation, name.word)
     lines: list[Line] = []
     symbols: list[Defined] = []
@@ -189,9 +203,8 @@ def _apart(symbols: Sequence[Defined], name: Name) -> tuple[list[Defined], list[
     return [*compress(ordered, of_name)], [it for it, is_own in zip(ordered, of_name, strict=True) if not is_own]
 
 
-def _operators(generation: Generation, name: Name) -> list[Defined]:
-    rows = (row.id for spelled in spellings_of(name.plain) for row in generation.manifest.defining(spelled))
-    parts = parts_of(generation, dict.fromkeys(rows))
+def _operators(lookup: NameLookup, name: Name) -> list[Defined]:
+    parts = parts_of(lookup.generation, [it.id for it in lookup.of(name.plain)])
     return [Defined(part, it) for part in parts for it in part.symbols if is_namesake(it.name, name)]
 
 
@@ -257,9 +270,9 @@ def _with_overrides(
     return [replace(it, overrides=owner if owner_of(it.symbol) in known else "") for it in others]
 
 
-def _calls(generation: Generation, workers: Workers, symbol: str) -> tuple[int, list[Placed]]:
+def _calls(lookup: NameLookup, workers: Workers, symbol: str) -> tuple[int, list[Placed]]:
     """Return the number of definitions with a symbol's last name, and the calls of it outside of tests."""
-    found = _found(generation, workers, read_name(symbol))
+    found = _found(lookup, workers, read_name(symbol))
     calls = [it for it in _possible_calls(found.references) if not is_test(it[0].path)]
     return len(found.defined) + len(found.namesakes), calls
 

@@ -29,7 +29,8 @@ from cqm.server.cli.options import EXISTING, as_json_option, asked_settings_of, 
 def usages(name: str, *, path: Path | None, as_json: bool, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
     """List the definitions of the symbol NAME and every line with its name.
 
-    NAME is plain or qualified, in any notation: get_url, Client.get_url, (*Context).Bind, ParseFlags(). Lines are
+    NAME is plain or qualified, in any notation: get_url, Client.get_url, (*Context).Bind, ParseFlags(). A place such
+    as src/app.py:40 stands for the symbol that its line defines or uses. Lines are
     grouped into calls, other uses, tests, and documents and comments. `cqm references` is the same command.
     """
     from cqm.server.cli import telling

@@ -82,6 +82,10 @@ def test_a_symbol_asked_for_is_its_name(index: Index) -> None:
         ("retry pth:src", "perhaps `path:src` is meant"),
         ("file:retry.go retry", "perhaps `path:retry.go` is meant"),
         ("ext:go retry", "perhaps `path:*.go` is meant"),
+        ("-ext:go retry", "perhaps `-path:*.go` is meant"),
+        ("exclude:docs retry", "perhaps `-path:docs` is meant"),
+        ("-exclude:docs retry", "perhaps `path:docs` is meant"),
+        ("-author:me retry", "`-author:me` is taken as words: expected one of lang, path, "),
         ("author:me retry", "`author:me` is taken as words: expected one of lang, path, "),
         ("retry lang: go", "`lang: go` is taken as words: a filter has no blank, as in `lang:go`"),
         ("symbol: Retry", "`symbol: Retry` is taken as words: a filter has no blank"),
@@ -132,6 +136,8 @@ def opened(index: Index, request: pytest.FixtureRequest, tmp_path_factory: pytes
         (Query("retry", kinds=("funktion", "class")), "`kind funktion`: .* Did you mean function"),
         (Query("retry", sources=("mars",)), "`source mars`: .* There are code"),
         (Query("lang:rust retry"), "`language rust`: expected one that the index has"),
+        (Query("lang:text retry"), "`language text`: expected one that the index has"),
+        (Query("lang:rst retry"), "`language restructuredtext`: expected one that the index has"),
         (Query("kind:enum retry"), "`kind enum`: expected one that the index has"),
         (Query("path:nosuch retry"), "No file of the index is at `path:nosuch`. Near are docs/, src/, tests/"),
         (Query("path:scr retry"), "at `path:scr`. Near are src/. Put it in quotes"),
@@ -161,6 +167,21 @@ def test_filters_that_leave_nothing_together_are_named(index: Index) -> None:
     answer = index.search(Query("path:docs lang:go retry"))
     assert not answer.hits
     assert "nothing is left by path:docs lang:go" in answer.degraded
+
+
+@pytest.mark.parametrize("mode", [SearchMode.HYBRID, SearchMode.EXACT])
+@pytest.mark.parametrize("filters", ["lang:go", "path:src kind:function", "-path:tests source:code"])
+def test_filters_that_leave_files_without_the_words_are_not_blamed(
+    index: Index, filters: str, mode: SearchMode
+) -> None:
+    answer = index.search(Query(f"{filters} zygomorphic", mode=mode))
+    assert (answer.hits, answer.degraded) == ((), "")
+
+
+@pytest.mark.parametrize("mode", [SearchMode.HYBRID, SearchMode.EXACT])
+def test_a_kind_that_the_other_filters_leave_nothing_of_is_named_with_them(index: Index, mode: SearchMode) -> None:
+    answer = index.search(Query("lang:go kind:class retry", mode=mode))
+    assert (answer.hits, answer.degraded) == ((), "nothing is left by lang:go kind:class")
 
 
 @pytest.mark.parametrize("text", ["kind:class", "path:retry.go", "lang:go path:src"])

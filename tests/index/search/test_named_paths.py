@@ -31,6 +31,8 @@ FILES = {
     "notes/All 'old' ones that say 'no'": "Nothing is left of the old ones.\n",
     "lib/empty.go": "",
     "client.py": "class Response:\n    def json(self):\n        return self.text\n",
+    "routes.py": "def routes(app):\n    app.get('/users/:id', show)\n    app.accept('application/json')\n",
+    "notes/wire.md": "# Wire\n\nPackets go over TCP/IP and/or by post.\n",
 }
 
 
@@ -105,6 +107,37 @@ def test_a_file_without_lines_in_the_index_is_told(index: Index) -> None:
 @pytest.mark.parametrize("text", ["what is in src/run.go", "explain shop/binding/xml.go", "how GET/POST is handled"])
 def test_a_sentence_with_a_path_is_no_path(index: Index, text: str) -> None:
     assert "no file" not in ask(index, text).degraded
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("application/json", "routes.py"),
+        ("`application/json`", "routes.py"),
+        ("/users/:id", "routes.py"),
+        ("/users", "routes.py"),
+        ("GET /users/:id", "routes.py"),
+        ("and/or", "notes/wire.md"),
+        ("tcp/ip", "notes/wire.md"),
+    ],
+)
+def test_words_with_a_slash_that_name_nothing_are_words_and_found_as_written(
+    index: Index, text: str, path: str
+) -> None:
+    """Once they were a missing file, and no answer was sure."""
+    answer = ask(index, text)
+    assert (answer.hits[0].path, answer.confidence, answer.degraded) == (path, Confidence.HIGH, "")
+
+
+@pytest.mark.parametrize("text", ["audio/ogg", "/baskets/:id", "either/neither"])
+def test_words_with_a_slash_that_no_file_says_are_no_sure_answer(index: Index, text: str) -> None:
+    answer = ask(index, text)
+    assert (answer.confidence is Confidence.HIGH, answer.degraded) == (False, "")
+
+
+@pytest.mark.parametrize("text", ["./notes/json", "../json", "binding/users", "lua/mini/users", "binding\\users"])
+def test_a_path_without_an_ending_in_a_folder_of_the_index_is_a_missing_file(index: Index, text: str) -> None:
+    assert ask(index, text).confidence is not Confidence.HIGH
 
 
 def test_a_member_of_a_name_like_a_file_is_a_symbol(index: Index) -> None:

@@ -580,6 +580,10 @@ async def test_the_usages_of_a_symbol_are_told_from_an_index_that_is_made_first(
         reply = await call(client, "usages", name="limit_retries")
         assert "src/caller.py:2  go  return limit_retries(1)" in reply
         assert "expected a symbol such as" in await refusal(client, "usages", name="two words")
+        at_line = await call(client, "usages", name="src/caller.py:2")
+        assert at_line.startswith("limit_retries (src/caller.py:2): 1 definition, 1 call\n")
+        assert "src/caller.py:2  go  return limit_retries(1)" in at_line
+        assert "expected lines 1 to 2" in await refusal(client, "usages", name="src/caller.py:3")
 
 
 @IN_BOTH_MODES_THROUGH_AN_OWNER
@@ -701,6 +705,8 @@ async def test_with_several_open_folders_every_tool_takes_places_as_a_search_pri
         uses = await call(client, "usages", name="limit_retries")
         assert re.search(rf"^In {name}:\nlimit_retries.*^#\d+ In more/project:\n", uses, re.MULTILINE | re.DOTALL)
         assert "caller.py:2  go  return limit_retries(1)" in uses
+        at_line = await call(client, "usages", name="more/project/lib/caller.py:1")
+        assert at_line.startswith("go (lib/caller.py:1): 1 definition\n")
         assert "In more/project:" not in await call(client, "read", what="limit_retries")
         nowhere = await refusal(client, "read", what="nosuch_symbol")
         assert f"Looked for in {name}, more/project." in nowhere
