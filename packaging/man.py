@@ -79,9 +79,10 @@ def _paragraphs(text: str) -> Iterator[str]:
     for number, part in enumerate(re.split(r"\n\s*\n", text.strip())):
         if number:
             yield ".PP"
-        if part.startswith("\b\n"):
+        lines = [line.strip() for line in part.splitlines()]
+        if lines[0] == "\b":
             # Lines that click leaves as they are.
-            yield from (".nf", *map(_roff, part.splitlines()[1:]), ".fi")
+            yield from (".nf", *map(_roff, lines[1:]), ".fi")
         else:
             yield _roff(" ".join(part.split()))
 
