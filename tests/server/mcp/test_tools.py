@@ -356,7 +356,7 @@ async def test_a_mistake_is_explained_with_its_remedy(connect: Connect, project:
         ({"like": "src/limits.py:99"}, "`like src/limits.py:99`: expected lines 1 to 6;"),
         ({"like": "src/limits.py"}, "`like src/limits.py`: expected path:line or path:first-last. Write a path"),
         ({"query": "x", "like": "src/limits.py:4"}, "expected one of them"),
-        ({"query": "x", "cursor": "soon"}, "`cursor soon`: expected next_cursor of the page before. Pass it"),
+        ({"query": "x", "cursor": "soon"}, "`cursor soon`: expected the cursor of the page before. Pass it"),
         ({"query": "x", "changed_since": "soon"}, "`changed_since soon`: expected a span such as 2d or a date"),
         ({"query": "x", "path": "nowhere"}, "expected an existing file or folder"),
         ({"query": "x", "limit": 1000}, "limit"),
