@@ -95,7 +95,7 @@ def with_guesses(
 
 
 def has_free_rows(marks: list[Mark], other: bytes, data: bytes) -> bool:
-    """Tell if the outline lacks a symbol of another branch: in rows that no symbol without members is around, or a head.
+    """Tell if the outline lacks a symbol of another branch: in rows of no symbol without members, or a head.
 
     Parameters:
         marks: the outline of the tree.

@@ -17,6 +17,7 @@ from cqm.chunkers.languages.c_family.macros import (
     without_conditions,
     without_cpp,
     without_exports,
+    without_further_arguments,
     without_macros,
 )
 from cqm.chunkers.languages.hazards import nests_expressions
@@ -259,7 +260,8 @@ _CPP_RULES = {
     **role(LEADING, "template_parameter_list", "access_specifier", "requires_clause"),
     **role(IMPORTS, "using_declaration"),
     "friend_declaration": _friend,
-    **groups("template_declaration", "export_declaration"),
+    # "export {...}", whose word is blank.
+    **groups("template_declaration", "export_declaration", "compound_statement"),
 }
 
 
@@ -414,7 +416,7 @@ C = Language(
         C_SIGNS,
         has_conditionals=True,
         is_plain=True,
-        masks=(without_exports, without_attributes, without_brackets),
+        masks=(without_exports, without_attributes, without_brackets, without_further_arguments),
         defined={b"__cplusplus": False},
     ),
     by_lines=C_LINES,
@@ -434,7 +436,9 @@ CPP = Language(
         CPP_SIGNS,
         has_conditionals=True,
         is_plain=True,
-        masks=(without_exports, without_attributes, without_brackets, without_conditions),
+        masks=(
+            *(without_exports, without_attributes, without_brackets, without_conditions, without_further_arguments),
+        ),
         defined={b"__cplusplus": True},
     ),
     by_lines=C_LINES,
