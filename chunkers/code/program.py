@@ -16,8 +16,9 @@ from cqm.chunkers.languages.table import BY_NAME, dialect_of
 from cqm.chunkers.recovery.conflicts import has_conflicts, sides_of
 from cqm.chunkers.recovery.errors import is_spoilt
 from cqm.chunkers.recovery.hazards import without_hazards
-from cqm.chunkers.recovery.mending import Mended, mended
+from cqm.chunkers.recovery.mending import Mended, Read, mended
 from cqm.chunkers.recovery.segments import segments_of
+from cqm.chunkers.recovery.torn_rows import without_torn_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from cqm.chunkers.model import ChunkOptions
     from cqm.chunkers.recovery.conflicts import Side
-    from cqm.chunkers.recovery.mending import Read
 
 
 _LONGEST_CHARACTER = 4
@@ -217,6 +217,11 @@ def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOpti
 
     further: list[Mark] = []
     best = mended(data, tree, row, reparse) if harms else Mended(data, tree, [], [])
+    if harms and (best.lost or is_spoilt(best.tree.root_node, row, best.data)):
+        # A row half-typed costs itself alone, where mending blanks declarations.
+        read = best.simplified or Read(data, tree)
+        torn = without_torn_row(read.data, read.tree, row, reparse)
+        best = torn._replace(others=best.others, simplified=best.simplified) if torn is not None else best
     shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data
     source = source_of(text, shown, options)
     root = best.tree.root_node
