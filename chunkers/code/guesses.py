@@ -23,7 +23,7 @@ _TITLED = frozenset({"section", "scenario", "feature"})
 """Kinds whose names are titles of several words."""
 _ARGUMENTS = re.compile(r"(?P<kept>`[^`]*`)|<[^<>]*>|\s")
 _DEFINE = re.compile(r"[ \t]{0,40}#[ \t]{0,40}define[ \t]{1,40}(?P<name>\w{1,200})")
-_HEAD = re.compile(rb"[A-Za-z_][^;]*[)\w{][ \t\r]*$")
+_HEAD = re.compile(rb"[A-Za-z_][^;(]*\([^;]*[)\w{,][ \t\r]*$")
 """A row that may be the head of a function with the body of another."""
 _SEPARATOR = re.compile(r"::|,")
 

@@ -220,7 +220,9 @@ def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOpti
     if harms and (best.lost or is_spoilt(best.tree.root_node, row, best.data)):
         # A row half-typed costs itself alone, where mending blanks declarations.
         read = best.simplified or Read(data, tree)
-        torn = without_torn_row(read.data, read.tree, row, reparse)
+        torn = without_torn_row(
+            read.data, read.tree, row, lambda part: parse(part, grammar(*row.grammar), only_whole=True)
+        )
         best = torn._replace(others=best.others, simplified=best.simplified) if torn is not None else best
     shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data
     source = source_of(text, shown, options)

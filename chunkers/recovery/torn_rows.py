@@ -5,18 +5,23 @@ from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.recovery.branches import without
-from cqm.chunkers.recovery.errors import errors_of, is_spoilt
+from cqm.chunkers.recovery.errors import errors_of
 from cqm.chunkers.recovery.mending import Mended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tree_sitter import Tree
+    from tree_sitter import Node, Tree
 
     from cqm.chunkers.languages.model import Language
 
 _MOST_BYTES = 200_000
 """Of a program: each row that is tried costs a parse."""
+_MOST_ERRORS = 3
+"""One row has seldom more; a file in a language much like this one has many."""
+_MOST_TRIED = 6
+_MOST_BYTES_TRIED = 40_000
+"""Parsed in vain; nine in ten rows are found by the second try."""
 _MOST_OPENING, _MOST_BESIDE, _MOST_QUOTES, _MOST_WORDS = 4, 4, 3, 6
 _SIGNS = re.compile(rb"[^(){}\[\]]+")
 _UNQUOTED = re.compile(rb"(?:^|.*[=(\[{,:\s+])[\"'`][^\"'`]*$", re.DOTALL)
@@ -52,24 +57,25 @@ def without_torn_row(
         language: with its rules.
         parse: parses with the language's grammar.
     """
-    if len(source) > _MOST_BYTES:
+    errors = [*islice(errors_of(tree.root_node, language, source), _MOST_ERRORS + 1)]
+    if not source or len(source) > _MOST_BYTES or len(errors) > _MOST_ERRORS:
         return None
-    for row in _candidates(source, tree, language):
+    most = min(max(_MOST_BYTES_TRIED // len(source), 1), _MOST_TRIED)
+    for row in islice(_candidates(source, errors), most):
         span = row.start, row.start + len(row.text)
         data = without(source, [span])
         found = parse(data)
-        if found is not None and not is_spoilt(found.root_node, language, data):
+        if found is not None and not found.root_node.has_error:
             return Mended(data, found, [span], [])
     return None
 
 
-def _candidates(source: bytes, tree: "Tree", language: "Language") -> "Iterator[_Row]":
+def _candidates(source: bytes, errors: "list[Node]") -> "Iterator[_Row]":
     """Yield rows that may be half-typed, the most likely ones first, each once."""
     rows = [*_rows(source)]
     numbers = {row.number: place for place, row in enumerate(rows)}
     # The row below a half-typed one is no deeper and closes nothing.
     above = [row for row, below in pairwise(rows) if _is_over(row, below)] + rows[-1:]
-    errors = islice(errors_of(tree.root_node, language, source), _MOST_BESIDE)
     beside = sorted({number for it in errors for number in (it.start_point[0], it.end_point[0])})
     tried: set[int] = set()
     for row in chain(
@@ -104,4 +110,3 @@ def _is_open(row: _Row) -> bool:
     while (fewer := signs.replace(b"()", b"").replace(b"[]", b"").replace(b"{}", b"")) != signs:
         signs = fewer
     return any(sign in signs for sign in (b"(", b"[", b"{"))
-
