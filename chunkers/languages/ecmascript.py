@@ -210,18 +210,15 @@ def _assignment(node: "Node", source: bytes) -> Found | None:
     is_export = target.startswith(("exports.", "module.exports."))
     if value.type not in (*_FUNCTIONS, "object", "class") and not is_export:
         return None
-    name = _target_name(target)
-    if target.endswith(".prototype") and value.type == "object":
+    found = _value("variable", _target_name(target), value, source)
+    if ".prototype" in target and (found.kind == "function" or target.endswith(".prototype")):
         # "Shape.prototype = {...}" gives members to what is defined elsewhere.
-        return Found("extension", name, (value,))
-    found = _value("variable", name, value, source)
-    if found.kind == "function" and ".prototype." in target:
-        return found._replace(kind="method")
+        return found._replace(kind="method" if found.kind == "function" else "extension")
     if found.kind != "variable" or found.bodies or value.type == "object":
         return found
     # "exports.send = deliver" only names what is defined elsewhere; see `_exported_names`.
     is_made = is_export and value.type == "call_expression" and not _is_require(value, source)
-    return Found(variable_kind(name), name) if is_made or value.type in _LITERALS else None
+    return Found(variable_kind(found.name), found.name) if is_made or value.type in _LITERALS else None
 
 
 _QUOTED = re.compile(r"\[([\"'])(.*?)\1\]")
@@ -234,7 +231,7 @@ def _target_name(target: str) -> str:
 
 
 def _assigned_names(statement: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the names after the first one in `exports.a = exports.b = 1`, and those of exports; see `_exported_names`."""
+    """Yield the names after the first one in `exports.a = exports.b = 1`, and those of `_exported_names`."""
     yield from _exported_names(statement, source)
     assigned = child_of_type(statement, "assignment_expression")
     is_named = assigned is not None and _assignment(assigned, source) is not None

@@ -36,8 +36,8 @@ class _Conflict(NamedTuple):
 
 
 def has_conflicts(source: bytes) -> bool:
-    """Tell if a text may have marks of conflicts; nearly free for one that has none."""
-    return any(source.startswith(sign) or b"\n" + sign in source for sign in (_OPENS, _CLOSES))
+    """Tell if a text may have marks of conflicts."""
+    return _OPENS in source
 
 
 def sides_of(source: bytes) -> list[Side]:

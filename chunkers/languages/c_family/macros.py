@@ -101,7 +101,8 @@ def without_exports(source: bytes) -> bytes:
 # "SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf) {" and "ZEND_METHOD(Foo, bar) {" define functions; tests
 # such as "TEST_F(Suite, adds) {" have rules of their own.
 _DEFINING = re.compile(
-    rb"\n[A-Z](?![A-Z0-9_]*TEST)[A-Z0-9]*_[A-Z0-9_]*+\((?:(?<=_METHOD\()(?P<class>\w++[ \t]*+,))?[ \t]*+[A-Za-z_]\w*+[ \t]*+"
+    rb"\n[A-Z](?![A-Z0-9_]*TEST)[A-Z0-9]*_[A-Z0-9_]*+\("
+    rb"(?:(?<=_METHOD\()(?P<class>\w++[ \t]*+,))?[ \t]*+[A-Za-z_]\w*+[ \t]*+"
     rb"(?P<rest>,(?:[^(){};#]|\([^(){};#]*+\))*+)?\)(?=\s*+\{)"
 )
 

@@ -148,7 +148,8 @@ def _c_declaration(node: "Node", source: bytes) -> Found | None:
         or name in _KEYWORDS
         or _is_call(declarator, kind, source)
     ):
-        return None
+        made = text_of(kind, source)
+        return _made([name], made) if _MADE.fullmatch(made) else None
     if declarator.type == "operator_cast" or _declares_function(declarator):
         return Found("function", name)
     return Found(variable_kind(name), name)
@@ -168,6 +169,28 @@ def _declares_function(declarator: "Node | None") -> bool:
     # "int (*compare)(int, int)" is a variable.
     inner = declarator.child_by_field_name("declarator")
     return inner is None or inner.type != "parenthesized_declarator"
+
+
+_MADE = re.compile(
+    r"(?:STATIC_)?DEFINE_\w+|H?LIST_HEAD|DEVICE_ATTR(?:_\w+)?"
+    r"|DECLARE_(?:WAIT_QUEUE_HEAD|WORK|DELAYED_WORK|TASKLET|COMPLETION|RWSEM|BITMAP)"
+)
+
+
+def _c_call(node: "Node", source: bytes) -> Found | None:
+    """Classify `DEFINE_MUTEX(lock);`, `DEFINE_PER_CPU(int, count);` and `DEFINE_string(flag, "", "");`."""
+    call = child_of_type(node, "call_expression")
+    callee = text_of(call.child_by_field_name("function"), source) if call is not None else ""
+    if call is None or not _MADE.fullmatch(callee):
+        return None
+    arguments = call.child_by_field_name("arguments")
+    return _made([text_of(it, source) for it in arguments.named_children] if arguments else [], callee)
+
+
+def _made(arguments: list[str], callee: str) -> Found | None:
+    name = arguments["PER_CPU" in callee] if len(arguments) > ("PER_CPU" in callee) else ""
+    # "DEFINE_TYPE_CASTS(Shape)" is about a type.
+    return Found("variable", name) if name[:1].islower() and name.isidentifier() else None
 
 
 _SPECIFIERS = {
@@ -236,6 +259,7 @@ def _c_macro(node: "Node", source: bytes) -> Found | None:
 _C_RULES = {
     "function_definition": _c_definition,
     "declaration": _c_declaration,
+    "expression_statement": _c_call,
     "field_declaration": _c_declaration,
     "type_definition": _c_typedef,
     **dict.fromkeys(_SPECIFIERS, _c_specifier),

@@ -15,6 +15,7 @@ _MAX_TARGETS, _MAX_CHAINED = 64, 16
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern"})
 _FIELDS = frozenset({"namedtuple", "NamedTuple", "TypedDict", "make_dataclass"})
 _ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+_AFTER_TARGETS = (b" =", b"=", b":", b",")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -69,7 +70,9 @@ def names_of_python(statement: "Node", source: bytes) -> Iterator[Part]:
     left = assignment.child_by_field_name("left") if assignment else None
     if assignment is None or left is None:
         return
-    for name in [it for it in targets_of(left) if it.type == "identifier"][1:]:
+    # A name alone is the rule for most statements.
+    names = targets_of(left) if left.type in _PATTERNS else []
+    for name in [it for it in names if it.type == "identifier"][1:]:
         yield Part("", text_of(name, source), statement, name, is_beside=True)
     value = assignment.child_by_field_name("right")
     if value is not None and value.type == "call":
@@ -106,7 +109,8 @@ def _fields(statement: "Node", call: "Node", source: bytes) -> Iterator[Part]:
 def _slots(statement: "Node", value: "Node | None", source: bytes) -> Iterator[Part]:
     """Yield the slots of a class but for those that its methods assign, which are told there."""
     for name, text in _listed(value, source) if value is not None else ():
-        if re.search(rb"\bself\.%s\b[^\n=]*=(?!=)" % text.encode(), source) is None:
+        assigned = b"self." + text.encode()
+        if not any(assigned + sign in source for sign in _AFTER_TARGETS):
             yield Part("property", text, statement, name, is_beside=True)
 
 

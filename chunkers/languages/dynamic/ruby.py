@@ -83,7 +83,9 @@ def declared_in_body(node: "Node", source: bytes) -> Iterator[Part]:
 def _prefix(arguments: "Node", source: bytes) -> str:
     """Return the beginning of the methods' names in `delegate :name, to: :owner, prefix: true`."""
     pairs = [it for it in arguments.named_children if it.type == "pair"]
-    given = {text_of(it.child_by_field_name("key"), source): text_of(it.child_by_field_name("value"), source) for it in pairs}
+    given = {
+        text_of(it.child_by_field_name("key"), source): text_of(it.child_by_field_name("value"), source) for it in pairs
+    }
     prefix = given.get("prefix", "")
     word = given.get("to", "") if prefix == "true" else prefix if prefix.startswith((":", "'", '"')) else ""
     return f"{word.strip(_AROUND)}_" if word else ""
@@ -105,6 +107,9 @@ def names_of_ruby(node: "Node", source: bytes) -> Iterator[Part]:
             yield Part("constant", text_of(name, source), node, name, is_beside=True)
     elif right is not None and right.type == "call":
         yield from _fields(right, source)
+        block = right.child_by_field_name("block")
+        if block is not None:
+            yield from declared_at_first(block, source)
     elif right is not None and right.type == "assignment":
         chained = right.child_by_field_name("left")
         if chained is not None and chained.type == "constant":
@@ -119,5 +124,3 @@ def _fields(call: "Node", source: bytes) -> Iterator[Part]:
     for name in arguments.named_children if arguments else ():
         if name.type == "simple_symbol":
             yield Part("property", text_of(name, source).lstrip(":"), name, name)
-
-
