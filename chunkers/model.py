@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Fact = str | int | float | bool | tuple[str, ...]
 """A JSON-compatible value of `Metadata.facts`."""
 
-CHUNKER_VERSION = 8
+CHUNKER_VERSION = 9
 """Increase with every change in any text's chunks or their ids: an index then chunks its files again."""
 
 

@@ -23,6 +23,8 @@ _TITLED = frozenset({"section", "scenario", "feature"})
 """Kinds whose names are titles of several words."""
 _ARGUMENTS = re.compile(r"(?P<kept>`[^`]*`)|<[^<>]*>|\s")
 _DEFINE = re.compile(r"[ \t]{0,40}#[ \t]{0,40}define[ \t]{1,40}(?P<name>\w{1,200})")
+_HEAD = re.compile(rb"[A-Za-z_][^;(]*\([^;]*[)\w{,][ \t\r]*$")
+"""A row that may be the head of a function with the body of another."""
 _SEPARATOR = re.compile(r"::|,")
 
 
@@ -93,7 +95,7 @@ def with_guesses(
 
 
 def has_free_rows(marks: list[Mark], other: bytes, data: bytes) -> bool:
-    """Tell if the outline has room for a symbol of another branch: in rows that no symbol without members is around.
+    """Tell if the outline lacks a symbol of another branch: in rows of no symbol without members, or a head.
 
     Parameters:
         marks: the outline of the tree.
@@ -102,7 +104,7 @@ def has_free_rows(marks: list[Mark], other: bytes, data: bytes) -> bool:
     """
     rows = zip(other.split(b"\n"), data.split(b"\n"), strict=True)
     return any(
-        there != here and there.strip() and not here.strip() and _is_free(marks, row)
+        there != here and there.strip() and not here.strip() and (_HEAD.match(there) or _is_free(marks, row))
         for row, (there, here) in enumerate(rows)
     )
 
@@ -128,21 +130,29 @@ def _without_own(guesses: "Iterable[Guess]", place: Place) -> "list[Guess]":
 def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes, source: "Source") -> list[Mark]:
     """Add the symbols and comments of other branches of conditionals, whose rows are blank in the data.
 
+    Of two heads with one body, and of what stands in a function, only the first can be a mark.
+
     Parameters:
         marks: the outline of the tree; it is changed.
         others: the outline of the tree with other branches.
         data: of the first tree.
         source: the text's rows.
+
+    Returns:
+        The symbols in such rows that could not be added.
     """
+    left: list[Mark] = []
     waiting = [*others][::-1]
     while waiting:
         mark = waiting.pop()
-        is_other = (mark.name or mark.kind in _KEPT) and _is_blank(mark, data, source)
-        if not is_other:
+        is_other = (mark.name or mark.kind in _KEPT) and _is_blank(mark.first, data, source)
+        if not is_other or not _is_blank(mark.last, data, source):
+            left += [mark] if is_other and mark.name else []
             waiting += mark.members[::-1]
             continue
         level = _level(marks, mark.first, mark.last)
         if level is None:
+            left += [mark] if mark.name else []
             continue
         place = bisect_right(level.marks, mark.first, key=_first)
         # "template <typename T>" may stand in the row of its function.
@@ -151,7 +161,9 @@ def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes
         ) and (place == len(level.marks) or mark.last < level.marks[place].first)
         if is_free:
             level.marks.insert(place, mark)
-    return marks
+        elif mark.name:
+            left.append(mark)
+    return left
 
 
 def with_macros(marks: list[Mark], data: bytes, language: "Language", source: "Source") -> list[Mark]:
@@ -175,10 +187,8 @@ def with_macros(marks: list[Mark], data: bytes, language: "Language", source: "S
     return marks
 
 
-def _is_blank(mark: Mark, data: bytes, source: "Source") -> bool:
-    offsets = source.offsets
-    rows = (mark.first, mark.last)
-    return all(not source.is_blank(row) and data[offsets[row] : offsets[row + 1]].isspace() for row in rows)
+def _is_blank(row: int, data: bytes, source: "Source") -> bool:
+    return not source.is_blank(row) and data[source.offsets[row] : source.offsets[row + 1]].isspace()
 
 
 def _first(mark: Mark) -> int:

@@ -62,12 +62,12 @@ def _pieces_of_part(
 
 
 def _pieces_of_program(program: Program, facts_of: "FactsOf | None") -> list[Piece]:
-    row, _, marks, source, _ = program
+    row, marks, source = program.language, program.marks, program.source
     drafts = drafts_of(Section(marks, 0, len(source.lines), None, Scope(Place())), Walk(row, source))
     packages = packages_of(marks, row, source)
     drafts = without_tiny(drafts, source)
     starts = [draft.start for draft in drafts]
-    defined = _by_piece(starts, definitions_of(marks, row, source))
+    defined = _by_piece(starts, _definitions(program) if program.further else definitions_of(marks, row, source))
     told = _by_piece(starts, _facts(program, facts_of) if facts_of else ())
     return [
         _piece(draft, packages, source, (*told.get(place, ()),), (*defined.get(place, ()),))
@@ -75,10 +75,26 @@ def _pieces_of_program(program: Program, facts_of: "FactsOf | None") -> list[Pie
     ]
 
 
+def _definitions(program: Program) -> list[tuple[int, Definition]]:
+    """Return the definitions of the tree, and those of other branches in rows that it lacks, or inside of these."""
+    row, source = program.language, program.source
+    found = [*definitions_of(program.marks, row, source)]
+    told = {(it.name, it.line) for _, it in found}
+    new: set[str] = set()
+    for start, it in definitions_of(program.further, row, source):
+        first, end = source.offsets[it.line - 1], source.offsets[it.line]
+        is_new = program.kept[first:end].isspace() or it.name.rpartition(".")[0] in new
+        if is_new and (it.name, it.line) not in told:
+            told.add((it.name, it.line))
+            new.add(it.name)
+            found.append((start, it))
+    return sorted(found, key=lambda located: located[0])
+
+
 def _facts(program: Program, facts_of: "FactsOf") -> "list[tuple[int, SymbolFacts]]":
-    row, root, marks, source, _ = program
+    row, source = program.language, program.source
     try:
-        return [*facts_of(root, marks, row, source)]
+        return [*facts_of(program.root, program.marks, row, source)]
     except Exception as error:
         raise RuleError(f"a rule of {row.name} for facts failed ({type(error).__name__})") from error
 

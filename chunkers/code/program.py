@@ -13,18 +13,20 @@ from cqm.chunkers.languages.guessed import without_grammar
 from cqm.chunkers.languages.hazards import chains_operators
 from cqm.chunkers.languages.model import Language
 from cqm.chunkers.languages.table import BY_NAME, dialect_of
+from cqm.chunkers.recovery.conflicts import has_conflicts, sides_of
 from cqm.chunkers.recovery.errors import is_spoilt
 from cqm.chunkers.recovery.hazards import without_hazards
-from cqm.chunkers.recovery.mending import Mended, mended
+from cqm.chunkers.recovery.mending import Mended, Read, mended
 from cqm.chunkers.recovery.segments import segments_of
+from cqm.chunkers.recovery.torn_rows import without_torn_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tree_sitter import Node, Tree
 
     from cqm.chunkers.model import ChunkOptions
-    from cqm.chunkers.recovery.mending import Read
+    from cqm.chunkers.recovery.conflicts import Side
 
 
 _LONGEST_CHARACTER = 4
@@ -42,6 +44,8 @@ class Program(NamedTuple):
         marks: of the outermost symbols and statements, in order.
         source: the text's rows.
         unread: rows, half-open and in order, that have no true part in the tree: errors, and what was left out.
+        further: marks of other branches, or of the other sides of conflicts, whose rows the tree has under other marks.
+        kept: what the tree shows of the text; of the further marks, names in its blank rows count. Empty without them.
     """
 
     language: Language
@@ -49,6 +53,8 @@ class Program(NamedTuple):
     marks: list[Mark]
     source: Source
     unread: "Sequence[tuple[int, int]]" = ()
+    further: "Sequence[Mark]" = ()
+    kept: bytes = b""
 
 
 def program_of(text: str, language: str, options: "ChunkOptions") -> Program | str | None:
@@ -65,9 +71,47 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     if row.extra and not _has_grammar(row):
         row = without_grammar(row)
     try:
-        return _program_of_row(text, row, options)
+        data = text.encode("utf-8", "surrogatepass")
+        sides = sides_of(data) if has_conflicts(data) else []
+        return _program_of_sides(text, sides, row, options) if sides else _program_of_row(text, row, options)
     except RuleError as error:
         return error.message
+
+
+def _program_of_sides(text: str, sides: "list[Side]", row: Language, options: "ChunkOptions") -> Program | str:
+    """Outline the side of the conflicts that reads better, with the names of the other."""
+    read = [(_program_of_row(it.data.decode("utf-8", "surrogatepass"), row, options), it) for it in sides]
+    programs = sorted(((it, side) for it, side in read if isinstance(it, Program)), key=lambda it: _lost(it[0]))
+    if not programs:
+        return str(read[0][0])
+    best, side = programs[0]
+    data = best.source.data
+    for other, lacking in programs[1:]:
+        shown = other.source.data
+        data = b"".join(
+            [
+                *(data[first:start] + shown[start:end] for first, start, end in _runs(lacking.own)),
+                data[lacking.own[-1][1] :],
+            ]
+        )
+    source = source_of(text, data, options)
+    further = [*best.further]
+    for other, _ in programs[1:]:
+        with_other_branches(best.marks, other.marks, side.data, source)
+        further += [*other.marks, *other.further]
+    return best._replace(source=source, further=further, kept=best.kept or side.data)
+
+
+def _lost(program: Program) -> int:
+    return sum(end - first for first, end in program.unread) + program.root.has_error
+
+
+def _runs(spans: "Sequence[tuple[int, int]]") -> "Iterator[tuple[int, int, int]]":
+    """Yield each span with the end of the one before."""
+    last = 0
+    for start, end in spans:
+        yield last, start, end
+        last = end
 
 
 def _program_of_row(text: str, row: Language, options: "ChunkOptions") -> Program | str:
@@ -171,7 +215,15 @@ def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOpti
     def reparse(part: bytes, before: "Read | None" = None) -> "Tree | None":
         return parse(part, grammar(*row.grammar), before)
 
+    further: list[Mark] = []
     best = mended(data, tree, row, reparse) if harms else Mended(data, tree, [], [])
+    if harms and (best.lost or is_spoilt(best.tree.root_node, row, best.data)):
+        # A row half-typed costs itself alone, where mending blanks declarations.
+        read = best.simplified or Read(data, tree)
+        torn = without_torn_row(
+            read.data, read.tree, row, lambda part: parse(part, grammar(*row.grammar), only_whole=True)
+        )
+        best = torn._replace(others=best.others, simplified=best.simplified) if torn is not None else best
     shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data
     source = source_of(text, shown, options)
     root = best.tree.root_node
@@ -181,12 +233,13 @@ def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOpti
         shown_there = reparse(other, plain) if has_free_rows(marks, other, best.data) else None
         if shown_there is not None:
             others = outline([shown_there.root_node], Place(), row, source)
-            marks = with_other_branches(marks, others, best.data, source)
+            further += with_other_branches(marks, others, best.data, source)
     if best.others:
         marks = with_macros(marks, best.data, row, source)
     lost = _joined([*_rows_of([*best.lost, *unsafe], source), *lost_rows(root)])
     unread = _joined([*lost, *_rows_of(best.unread, source)])
-    return Program(row, root, with_guesses(marks, lost, row, source), source, unread)
+    kept = (best.simplified or best).data if further else b""
+    return Program(row, root, with_guesses(marks, lost, row, source), source, unread, further, kept)
 
 
 def _rows_of(spans: "Iterable[tuple[int, int]]", source: Source) -> list[tuple[int, int]]:

@@ -46,13 +46,16 @@ class _Lent(threading.local):
 _lent = _Lent()
 
 
-def parse(source: bytes, language: "Grammar", before: "Read | None" = None) -> "Tree | None":
+def parse(
+    source: bytes, language: "Grammar", before: "Read | None" = None, *, only_whole: bool = False
+) -> "Tree | None":
     """Parse UTF-8 text; return None if it takes far more work than real files of its size.
 
     Parameters:
         source: the text.
         language: its grammar.
         before: a text of the same length with mostly the same rows: the parser takes over what it can of its tree.
+        only_whole: whether to give up at the first error; going on behind one takes most of the time.
     """
     from tree_sitter import Parser
 
@@ -71,6 +74,9 @@ def parse(source: bytes, language: "Grammar", before: "Read | None" = None) -> "
         deadline = deadline or thread_time() + allowed
         return now > earliest and thread_time() > deadline
 
+    def is_over(offset: int, has_error: object) -> bool:
+        return (only_whole and bool(has_error)) or is_late(offset, has_error)
+
     def read(offset: int, point: object) -> bytes | memoryview:
         # A scanner looking ahead to the end again and again must find an end, since only `is_late` can stop a parse.
         if is_late(offset, point):
@@ -85,9 +91,9 @@ def parse(source: bytes, language: "Grammar", before: "Read | None" = None) -> "
         known = _edited(before, source) if before else None
         parser = Parser(language)
         if known is None:
-            tree = parser.parse(read, progress_callback=is_late)
+            tree = parser.parse(read, progress_callback=is_over)
         else:
-            tree = parser.parse(read, known, progress_callback=is_late)
+            tree = parser.parse(read, known, progress_callback=is_over)
     except ValueError:
         return None
     # A late parse has not read the whole source.

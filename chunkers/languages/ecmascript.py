@@ -1,5 +1,6 @@
 """Define the rows of JavaScript with JSX, TypeScript and TSX."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -58,6 +59,7 @@ _LOCAL = (
 # Functions which return one of their arguments, a function, not always the last one.
 _WRAPPERS = LOADERS | {"cache", "debounce", "forwardRef", "memo", "observer", "once", "throttle", "useCallback"}
 _MAX_WRAPPERS = 4
+_MAX_CHAINED = 16
 
 # Methods which call the function given to them and return its result.
 _CONSUMERS = frozenset(
@@ -208,15 +210,39 @@ def _assignment(node: "Node", source: bytes) -> Found | None:
     is_export = target.startswith(("exports.", "module.exports."))
     if value.type not in (*_FUNCTIONS, "object", "class") and not is_export:
         return None
-    name = target.removeprefix("module.").removeprefix("exports.").removeprefix("this.").replace(".prototype", "")
-    found = _value("variable", name, value, source)
-    if found.kind == "function" and ".prototype." in target:
-        return found._replace(kind="method")
+    found = _value("variable", _target_name(target), value, source)
+    if ".prototype" in target and (found.kind == "function" or target.endswith(".prototype")):
+        # "Shape.prototype = {...}" gives members to what is defined elsewhere.
+        return found._replace(kind="method" if found.kind == "function" else "extension")
     if found.kind != "variable" or found.bodies or value.type == "object":
         return found
     # "exports.send = deliver" only names what is defined elsewhere; see `_exported_names`.
     is_made = is_export and value.type == "call_expression" and not _is_require(value, source)
-    return Found(variable_kind(name), name) if is_made or value.type in _LITERALS else None
+    return Found(variable_kind(found.name), found.name) if is_made or value.type in _LITERALS else None
+
+
+_QUOTED = re.compile(r"\[([\"'])(.*?)\1\]")
+
+
+def _target_name(target: str) -> str:
+    """Return the name in `module.exports.a`, `this.a`, `Shape.prototype.a` and `Shape["a"]`."""
+    plain = _QUOTED.sub(r".\2", target) if "[" in target else target
+    return plain.removeprefix("module.").removeprefix("exports.").removeprefix("this.").replace(".prototype", "")
+
+
+def _assigned_names(statement: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the names after the first one in `exports.a = exports.b = 1`, and those of `_exported_names`."""
+    yield from _exported_names(statement, source)
+    assigned = child_of_type(statement, "assignment_expression")
+    is_named = assigned is not None and _assignment(assigned, source) is not None
+    for _ in range(_MAX_CHAINED):
+        assigned = assigned.child_by_field_name("right") if assigned and is_named else None
+        if assigned is None or assigned.type != "assignment_expression":
+            return
+        target = assigned.child_by_field_name("left")
+        if target is not None and target.type == "member_expression" and text_of(target, source) not in _EXPORTS:
+            name = target.child_by_field_name("property") or target
+            yield Part("", _target_name(text_of(target, source)), statement, name, is_beside=True)
 
 
 def _exported_names(statement: "Node", source: bytes) -> Iterator[Part]:
@@ -244,6 +270,8 @@ def _exported(target: str, value: "Node", source: bytes) -> Found | None:
 def _call(node: "Node", source: bytes) -> Found | None:
     if _is_require(node, source):
         return Found(IMPORTS)
+    if source.startswith((b"Object.", b"Reflect."), node.start_byte) and (found := _given(node, source)):
+        return found
     has_block = _holds(b"{", node, source) and _holds_function(node, source)
     callee = node.child_by_field_name("function") if has_block else None
     if callee is None:
@@ -258,6 +286,27 @@ def _call(node: "Node", source: bytes) -> Found | None:
     # A handler may have a name: "app.get('/', function home(request, response) {...})".
     own = text_of(arguments[-1].child_by_field_name("name"), source) if arguments and _body(arguments[-1]) else ""
     return Found("function" if own else GROUP, own, bodies, local=True)
+
+
+def _given(call: "Node", source: bytes) -> Found | None:
+    """Classify `Object.defineProperty(exports, "a", {...})` and `Object.assign(Shape.prototype, {...})`."""
+    callee, arguments = _callee(call, source), _arguments(call)
+    if callee not in _GIVING or len(arguments) < _GIVING[callee]:
+        return None
+    target = text_of(arguments[0], source)
+    name = "" if target in _EXPORTS else _target_name(target)
+    if callee == "defineProperty":
+        own = text_of(arguments[1], source).strip("'\"`")
+        is_named = arguments[1].type == "string" and own != "__esModule"
+        return Found("property" if name else "variable", f"{name}.{own}" if name else own) if is_named else None
+    body = arguments[-1]
+    if body.type != "object" or arguments[0].type == "object" or not _has_members(body):
+        return None
+    return Found("extension" if name else GROUP, name, (body,))
+
+
+_GIVING = {"defineProperty": 3, "defineProperties": 2, "assign": 2}
+"""Functions that give members to an object, and the least number of their arguments."""
 
 
 def _is_require(call: "Node", source: bytes) -> bool:
@@ -378,7 +427,7 @@ JAVASCRIPT = Language(
         bodies=frozenset({"class_body"}),
         clauses=frozenset({"function_declaration"}),
         enum_values=frozenset({"property_identifier"}),
-        parts={**_DECLARED, "expression_statement": _exported_names},
+        parts={**_DECLARED, "expression_statement": _assigned_names},
         local=_LOCAL,
     ),
 )
@@ -386,7 +435,7 @@ JAVASCRIPT = Language(
 _PROPERTY_MARKS = frozenset({"accessibility_modifier", "override_modifier", "readonly"})
 _TYPESCRIPT_PARTS = {
     **_DECLARED,
-    "expression_statement": _exported_names,
+    "expression_statement": _assigned_names,
     "type_alias_declaration": inside(
         {"property_signature": "property", "method_signature": "method"}, "object_type", "intersection_type"
     ),

@@ -17,6 +17,7 @@ from cqm.chunkers.languages.model import (
     by_field,
     child_of_type,
     containers,
+    first_named,
     groups,
     role,
     symbols,
@@ -198,12 +199,14 @@ def _haskell_constructors(node: "Node", source: bytes) -> "Iterator[Part]":
         it = waiting.pop()
         left -= 1
         names = it.children_by_field_name("name") if it is not node else []
+        listed = it.child_by_field_name("names") if it.type == "gadt_constructor" else None
+        names = names or (listed.named_children if listed is not None else [])
         kind = "property" if it.type == "field" else "constructor"
         for name in names if it.type in _HASKELL_PARTS else ():
             yield Part(kind, text_of(name, source).strip("()"), it, name, is_beside=True)
         infix = it.child_by_field_name("operator") if it.type == "infix" else None
         if infix is not None:
-            yield Part(kind, text_of(infix, source), it, infix, is_beside=True)
+            yield Part(kind, text_of(infix, source).strip("`"), it, infix, is_beside=True)
         if it is node or it.type in _HASKELL_HOLDERS:
             waiting += it.named_children[::-1]
 
@@ -239,6 +242,19 @@ def _as_blank(found: re.Match[bytes]) -> bytes:
     return found[0] if before.endswith((b"=", b",", b"(", b"|")) else blanked(found)
 
 
+def _haskell_synonym(node: "Node", source: bytes) -> str:
+    """Return the name in `pattern P x = ...`, `pattern P {x} = ...` and `pattern x :> y = ...`."""
+    inner = first_named(node)
+    head = inner.child_by_field_name("synonym") if inner is not None else None
+    for field in ("function", "constructor", "operator"):
+        for _ in range(_MOST_ARGUMENTS):
+            head = (head.child_by_field_name(field) if head is not None else None) or head
+    return text_of(head, source)
+
+
+_MOST_ARGUMENTS = 8
+
+
 def _haskell_instance(node: "Node", source: bytes) -> Found:
     patterns = text_of(node.child_by_field_name("patterns"), source)
     body = node.child_by_field_name("declarations")
@@ -252,7 +268,8 @@ HASKELL = Language(
     removed=(_with_branches,),
     suffixes=(".hs", ".hsc", ".hs-boot"),
     rules={
-        **symbols("function", "function", "signature", "bind", "pattern_synonym", name=_haskell_name),
+        **symbols("function", "function", "signature", "bind", name=_haskell_name),
+        **symbols("function", "pattern_synonym", name=_haskell_synonym),
         **symbols("function", "foreign_import", name=_haskell_name),
         **symbols("type", "data_type", "newtype", "type_synonym", "type_synomym", "type_family", "data_family"),
         **containers("class", "class", name=by_field("name"), bodies=("class_declarations",)),

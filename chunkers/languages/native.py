@@ -119,6 +119,17 @@ _RUST_TYPES = (*sorted(_RUST_NAMES), "generic_type", "dynamic_type", "bounded_ty
 _MAX_WRAPPED = 16
 
 
+_RUST_STATIC = re.compile(
+    rb"(?:\w++::)*+(?:lazy_static|thread_local)!\s*[({]\s*(?:pub(?:\([^)\n]*\))?\s+)?static\s+(?:ref\s+)?(\w+)\s*:"
+)
+
+
+def _rust_static(node: "Node", source: bytes) -> Found | None:
+    """Classify a macro's call on one row: `thread_local!(static DEPTH: Cell<u8> = Cell::new(0));`."""
+    found = _RUST_STATIC.match(source, node.start_byte)
+    return Found("constant", found[1].decode()) if found else None
+
+
 # The grammar reads the items in "cfg_net! {...}" and "pin_project! {...}" as mere tokens.
 _MACRO_BEGIN = re.compile(rb"\b\w++! ?\{[ \t]*\r?\n")
 _RUST_ITEM = (
@@ -169,7 +180,8 @@ RUST = Language(
         **role(COMMENT, "line_comment", "block_comment"),
         **role(LEADING, "attribute_item"),
         **role(IMPORTS, "use_declaration", "extern_crate_declaration"),
-        **role("macro", "macro_invocation"),
+        "macro_invocation": lambda node, source: _rust_static(node, source) or Found("macro"),
+        "expression_statement": _rust_static,
         **groups("foreign_mod_item", "declaration_list", "ERROR"),
     },
     # Three times, since blocks may be nested: "cfg_rt! { cfg_trace! { pin_project! {...} } }".
@@ -209,6 +221,15 @@ def _zig_variable(node: "Node", source: bytes) -> Found:
     return Found("constant" if any(child.type == "const" for child in node.children) else "variable", name)
 
 
+def _zig_returned(node: "Node", source: bytes) -> "Iterator[Part]":
+    """Yield the fields in `fn List(comptime T: type) type { return struct { items: []T }; }`."""
+    body = node.child_by_field_name("body")
+    if body is None or text_of(node.child_by_field_name("type"), source) != "type":
+        return
+    for statement in body.named_children:
+        yield from _zig_fields(child_of_type(statement, "return_expression") or statement, source)
+
+
 def _zig_fields(node: "Node", source: bytes) -> "Iterator[Part]":
     """Yield the fields of a struct or union, the values of an enum and the members of an error set."""
     holder = child_of_type(node, *_ZIG_TYPES, "error_set_declaration")
@@ -246,7 +267,7 @@ ZIG = Language(
         bodiless=frozenset({"function_signature"}),
         clauses=frozenset({"function_declaration", "function_signature"}),
         overloads=frozenset({"function_signature"}),
-        parts={"variable_declaration": _zig_fields},
+        parts={"variable_declaration": _zig_fields, "function_declaration": _zig_returned},
         local=(rb"fn[ \t]+\w", rb"const[ \t]+\w+ = (?:packed |extern )?(?:struct|enum|union)\b"),
     ),
 )

@@ -85,94 +85,6 @@ def promoted(*types: str, marked_by: frozenset[str] = frozenset()) -> PartRule:
     return parts
 
 
-def attributes_of_self(symbol: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the attributes that a constructor in Python assigns."""
-    own = symbol.child_by_field_name("name")
-    if own is None or source[own.start_byte : own.end_byte] != b"__init__":
-        return
-    body = symbol.child_by_field_name("body")
-    waiting = [body] if body else []
-    left = _MOST_NODES
-    while waiting and left > 0:
-        for node in waiting.pop().named_children:
-            left -= 1
-            assigned = child_of_type(node, "assignment") if node.type == "expression_statement" else None
-            target = assigned.child_by_field_name("left") if assigned else None
-            if target is None:
-                if node.type.endswith(("_statement", "_clause", "block")):
-                    waiting.append(node)
-                continue
-            for it in [target] if target.type == "attribute" else _targets(target):
-                if it.type == "attribute" and text_of(it.child_by_field_name("object"), source) == "self":
-                    name = it.child_by_field_name("attribute") or it
-                    yield Part("property", text_of(name, source), node, name, is_beside=True)
-
-
-def _targets(target: "Node") -> "list[Node]":
-    return target.named_children if target.type in ("pattern_list", "tuple_pattern", "list_pattern") else []
-
-
-_RUBY_ATTRIBUTES = (
-    *("attr_accessor", "attr_reader", "attr_writer", "attr", "class_attribute", "thread_mattr_accessor"),
-    *(f"{level}attr_{way}" for level in "cm" for way in ("accessor", "reader", "writer")),
-)
-_RUBY_MACROS = {
-    **dict.fromkeys(_RUBY_ATTRIBUTES, "property"),
-    **dict.fromkeys(
-        ("scope", "alias_method", "alias_attribute", "delegate", "def_delegator", "def_delegators"), "method"
-    ),
-    **dict.fromkeys(("has_many", "has_one", "belongs_to", "attribute", "has_and_belongs_to_many"), "property"),
-}
-_ONE_NAME = frozenset(
-    {
-        *("scope", "alias_method", "alias_attribute", "has_many", "has_one", "belongs_to", "attribute"),
-        *("has_and_belongs_to_many",),
-    }
-)
-
-
-def declared_at_first(symbol: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the declarations in the first row of a Ruby class, which are no statement of its own for the outline."""
-    body = symbol.child_by_field_name("body")
-    if body is None:
-        return
-    for child in body.named_children:
-        if child.start_point[0] > body.start_point[0]:
-            return
-        if child.type in ("call", "alias"):
-            yield from declared_by_calls(child, source)
-
-
-def declared_by_calls(call: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the attributes, scopes and aliases which a statement in a Ruby class declares."""
-    if call.type == "alias":
-        name = call.child_by_field_name("name")
-        if name is not None:
-            yield Part("method", text_of(name, source).lstrip(":"), call, name)
-        return
-    macro = text_of(call.child_by_field_name("method"), source)
-    if macro in _RUBY_VISIBILITIES:
-        # "private attr_reader :name".
-        arguments = call.child_by_field_name("arguments")
-        inner = child_of_type(arguments, "call") if arguments else None
-        call, macro = inner or call, text_of(inner.child_by_field_name("method"), source) if inner else ""
-    block = call.child_by_field_name("block")
-    if block is not None and macro not in _RUBY_MACROS:
-        yield from declared_at_first(block, source)
-    arguments = call.child_by_field_name("arguments") if macro in _RUBY_MACROS else None
-    names = [it for it in arguments.named_children if it.type in _RUBY_NAMES] if arguments else []
-    if macro in _DELEGATORS:
-        # "def_delegators :target, :one, :two" and "def_delegator :target, :method, :own".
-        names = names[-1:] if macro == "def_delegator" else names[1:]
-    for name in names[:1] if macro in _ONE_NAME else names:
-        yield Part(_RUBY_MACROS[macro], text_of(name, source).strip(":'\""), call, name)
-
-
-_RUBY_VISIBILITIES = frozenset({"private", "protected", "public", "private_constant", "module_function"})
-_DELEGATORS = frozenset({"def_delegator", "def_delegators"})
-_RUBY_NAMES = frozenset({"simple_symbol", "string"})
-
-
 def _names(part: "Node") -> "list[Node]":
     named = part.children_by_field_name("name")
     if named:
@@ -200,46 +112,11 @@ def _embedded(field: "Node") -> "list[Node]":
 _MOST_WRAPPED = 4
 
 
-PYTHON_TARGETS = frozenset({"identifier", "attribute", "pattern_list", "tuple_pattern", "list_pattern"})
-
-
-def names_of_python(statement: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the names in `a, b = 1, 2` and `a = b = 1` after the first one."""
-    assignment = child_of_type(statement, "assignment")
-    left = assignment.child_by_field_name("left") if assignment else None
-    names = [] if left is None or left.type in ("identifier", "attribute") else left.named_children
-    for name in [it for it in names if it.type == "identifier"][1:]:
-        yield Part("", text_of(name, source), statement, name, is_beside=True)
-    for _ in range(_MAX_CHAINED):
-        assignment = assignment.child_by_field_name("right") if assignment else None
-        if assignment is None or assignment.type != "assignment":
-            return
-        left = assignment.child_by_field_name("left")
-        if left is not None and left.type == "identifier":
-            yield Part("", text_of(left, source), statement, left, is_beside=True)
-
-
-_MAX_CHAINED = 16
-
-
-def names_of_ruby(node: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the constants in `A, B = 1, 2` after the first one, and the fields of a Struct."""
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if left is not None and left.type == "left_assignment_list":
-        for name in [it for it in left.named_children if it.type == "constant"][1:]:
-            yield Part("constant", text_of(name, source), node, name, is_beside=True)
-    elif right is not None and source.startswith((b"Struct.new", b"Data.define"), right.start_byte):
-        arguments = right.child_by_field_name("arguments")
-        for name in arguments.named_children if arguments else ():
-            if name.type == "simple_symbol":
-                yield Part("property", text_of(name, source).lstrip(":"), name, name)
-
-
 def names_of_lua(node: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the names in `local a, b = 1, 2` after the first one."""
+    """Yield the names in `local a, b = 1, 2` and `M.a, M.b = 1, 2` after the first one."""
     targets = child_of_type(child_of_type(node, "assignment_statement") or node, "variable_list")
     for name in targets.named_children[1:] if targets else ():
-        if name.type == "identifier":
+        if name.type in ("identifier", "dot_index_expression"):
             yield Part("variable", text_of(name, source), node, name, is_beside=True)
 
 

@@ -4,6 +4,14 @@ import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.dynamic.python import (
+    attributes_of_self,
+    kind_of_value,
+    names_of_python,
+    targets_of,
+    walrus_of,
+)
+from cqm.chunkers.languages.dynamic.ruby import declared_at_first, declared_by_calls, declared_in_body, names_of_ruby
 from cqm.chunkers.languages.model import (
     COMMENT,
     GROUP,
@@ -23,17 +31,7 @@ from cqm.chunkers.languages.model import (
     text_of,
     words,
 )
-from cqm.chunkers.languages.parts import (
-    PYTHON_TARGETS,
-    attributes_of_self,
-    declared_at_first,
-    declared_by_calls,
-    further_names,
-    names_of_lua,
-    names_of_python,
-    names_of_ruby,
-    promoted,
-)
+from cqm.chunkers.languages.parts import further_names, names_of_lua, promoted
 from cqm.chunkers.languages.testing import TESTS, title_of
 from cqm.chunkers.languages.unread import (
     GENERAL_LINES,
@@ -58,15 +56,21 @@ def variable_kind(name: str) -> str:
 def _python_statement(node: "Node", source: bytes) -> Found | None:
     assignment = child_of_type(node, "assignment")
     left = assignment.child_by_field_name("left") if assignment else None
-    if assignment is None or left is None or left.type not in PYTHON_TARGETS:
-        return None
-    first = left if left.type in ("identifier", "attribute") else child_of_type(left, "identifier")
+    if assignment is None or left is None:
+        return walrus_of(node, source) if source.startswith(b"(", node.start_byte) else None
+    first = left
+    if left.type != "identifier":
+        # "Server.family = 4" declares nothing.
+        names = [it for it in targets_of(left) if it.type == "identifier"]
+        if not names:
+            return None
+        first = names[0]
     name = text_of(first, source)
     value = assignment.child_by_field_name("right")
     if value is not None and value.type == "lambda":
         return Found("function", name)
-    # "Server.family = 4" declares nothing.
-    return Found(variable_kind(name), name) if name and left.type != "attribute" else None
+    kind = kind_of_value(value, assignment.child_by_field_name("type"), source)
+    return Found(kind or variable_kind(name), name)
 
 
 def _python_alias(node: "Node", source: bytes) -> str:
@@ -122,8 +126,9 @@ def _ruby_call(node: "Node", source: bytes) -> Found | None:
     if (kind := _RUBY_CALLS.get(method)) and (block is not None or kind == "task"):
         name = _ruby_literal(first, source)
         return Found(kind, name, (body,) if body and kind == "namespace" else ()) if name else None
-    if method == "define_method" and first is not None:
-        return Found("method", text_of(first, source).strip(":'\""))
+    if method in ("define_method", "define_singleton_method") and first is not None:
+        name = text_of(first, source).strip(":'\"")
+        return None if "#{" in name else Found("method", name)
     # "private def weed" and "memoize def weed".
     return Found(GROUP, "", (arguments,)) if first is not None and first.type == "method" and arguments else None
 
@@ -160,7 +165,8 @@ def _ruby_assignment(node: "Node", source: bytes) -> Found | None:
         # "Failed = Class.new(StandardError)" and "Point = Struct.new(:x, :y)" are types.
         is_type = right is not None and source.startswith(_RUBY_CLASSES, right.start_byte)
         return Found("class" if is_type else "constant", text_of(left, source).replace("::", "."))
-    return Found("class", text_of(left, source).replace("::", "."), (body,))
+    is_module = right is not None and source.startswith(b"Module.new", right.start_byte)
+    return Found("module" if is_module else "class", text_of(left, source).replace("::", "."), (body,))
 
 
 RUBY = Language(
@@ -174,7 +180,7 @@ RUBY = Language(
         **containers("class", "class", name=_ruby_name),
         **containers("module", "module", name=_ruby_name),
         "call": _ruby_call,
-        "assignment": _ruby_assignment,
+        **dict.fromkeys(("assignment", "operator_assignment"), _ruby_assignment),
         **role(COMMENT, "comment"),
         **role(LEADING, "identifier"),
         **groups("singleton_class", "body_statement", "if", "unless", "begin", "rescue", "ensure", "else", "then"),
@@ -188,6 +194,7 @@ RUBY = Language(
         parts={
             **dict.fromkeys(("alias", "call"), declared_by_calls),
             **dict.fromkeys(("class", "module", "singleton_class"), declared_at_first),
+            **dict.fromkeys(("if_modifier", "unless_modifier"), declared_in_body),
             "assignment": names_of_ruby,
         },
         local=words("def class module", rb" +\w"),
@@ -203,9 +210,10 @@ def _php_statement(node: "Node", source: bytes) -> Found | None:
         value = inner.child_by_field_name("right")
         if value and value.type in ("anonymous_function", "arrow_function"):
             return Found("function", text_of(inner.child_by_field_name("left"), source))
-    if inner.type == "function_call_expression":
-        return _php_call(inner, source)
-    return None
+    if inner.type == "binary_expression":
+        # "defined('X') || define('X', 1);".
+        inner = inner.child_by_field_name("right") or inner
+    return _php_call(inner, source) if inner.type == "function_call_expression" else None
 
 
 def _php_call(node: "Node", source: bytes) -> Found | None:

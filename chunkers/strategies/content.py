@@ -11,6 +11,7 @@ from cqm.chunkers.documents.prose import pieces_of_lines
 from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.model import ChunkOptions, Cut, Piece
 from cqm.chunkers.quality import without_small
+from cqm.chunkers.recovery.conflicts import with_plain_marks
 from cqm.chunkers.registry import LINES, chunker_of
 from cqm.chunkers.splitting import overlap_before, sentence_ends
 from cqm.chunkers.strategies.blocks import blocks_of
@@ -97,6 +98,7 @@ _BY_SECTION = ChunkOptions(max_tokens=8192, min_tokens=0)
 def read(text: str, language: str, options: ChunkOptions, path: str = "") -> Reading:
     """Cut a text by the chunker of its language; by lines, with a warning, if this chunker cannot read it."""
     chunker = chunker_of(language, text)
+    text = with_plain_marks(text, language)
     if chunker.parses and byte_count(text) > chunker.reach * options.max_parse_bytes:
         cut: Cut | None = [], [f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"]
     elif chunker.cut_file:

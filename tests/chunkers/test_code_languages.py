@@ -44,7 +44,7 @@ EXPECTED = {
         8-12 function fail
         14-17 function build
         19-21 function late
-        23-23 statement
+        23-23 function ll
         25-25 statement
     """,
     "batch": """

@@ -263,3 +263,10 @@ def test_a_quote_too_many_in_json_does_not_hide_the_brackets_after_it() -> None:
 def test_a_quote_too_many_in_toml_does_not_hide_the_keys_after_it() -> None:
     text = f'a = ["x, "y"]\nb = "{LONG}"\nc = "{LONG}"\n'
     assert {name for piece in chunks_of(text, "a.toml") for name in piece.defines} == {"a", "b", "c"}
+
+
+def test_marks_of_a_conflict_are_part_of_no_name() -> None:
+    text = "apiVersion: v1\nkind: Service\nmetadata:\n<<<<<<< HEAD\n  name: one\n=======\n  name: two\n>>>>>>> topic\n"
+    found = chunk(Document("service.yaml", text)).chunks
+    assert [it.symbol for it in found] == ["Service/two"]
+    assert "".join(it.text for it in found) == text

@@ -235,3 +235,19 @@ def test_front_matter_reads_long_lists_and_no_address_as_a_pair() -> None:
 def test_bare_headings_side_by_side_are_not_joined_one_by_one() -> None:
     chunks = chunked("# Title\n\n" + "## Again\n\n" * 50_000).chunks
     assert sum(chunk.text.count("## Again") for chunk in chunks) == 50_000
+
+
+@pytest.mark.row("D2")
+@pytest.mark.parametrize("path", ["doc.md", "doc.rst"])
+def test_marks_of_a_conflict_make_no_title_of_the_row_above(path: str) -> None:
+    below = "## Next\n" if path.endswith("md") else "Next\n-----\n"
+    title = "# Title\n" if path.endswith("md") else "Title\n=====\n"
+    text = f"{title}\n<<<<<<< HEAD\nOne line.\n=======\nAnother line.\n>>>>>>> topic\n\n{BODY}{below}\n{BODY}"
+    report = chunk(Document(path, text), SMALL)
+    assert [it.symbol for it in report.chunks][-1] == "Title > Next"
+    assert {it.symbol for it in report.chunks} == {"Title", "Title > Next"}
+    assert "".join(it.text for it in report.chunks).split() == text.split()
+
+
+def test_a_row_of_equals_signs_without_a_conflict_is_a_title() -> None:
+    assert symbols(f"Title\n=======\n\n{BODY}") == ["Title"]

@@ -131,7 +131,25 @@ BATCH = Language(
 def _bash_assignment(node: "Node", source: bytes) -> Found | None:
     assignment = node if node.type == "variable_assignment" else child_of_type(node, "variable_assignment")
     name = text_of(assignment.child_by_field_name("name"), source) if assignment else ""
+    if not name and source.startswith((b"declare", b"typeset"), node.start_byte):
+        # "declare -A options"; "export NAME" is about a variable of elsewhere.
+        name = text_of(child_of_type(node, "variable_name"), source)
     return Found(variable_kind(name), name) if name else None
+
+
+_DEFAULT = re.compile(rb":[ \t]+\"?\$\{(\w+):?=")
+
+
+def _bash_command(node: "Node", source: bytes) -> Found | None:
+    if source.startswith(b"alias ", node.start_byte):
+        argument = text_of(node.child_by_field_name("argument"), source)
+        name, sign, _ = argument.partition("=")
+        return Found("function", name) if sign and not name.startswith("-") else None
+    if found := _DEFAULT.match(source, node.start_byte):
+        # ": ${NAME:=value}".
+        name = found[1].decode()
+        return Found(variable_kind(name), name)
+    return None
 
 
 # Bash's grammar looks such characters up in the C library's table of the first 256, reading far beyond its end.
@@ -151,13 +169,18 @@ BASH = Language(
     removed=(_in_latin_1,),
     rules={
         **symbols("function", "function_definition"),
+        "command": _bash_command,
         "variable_assignment": _bash_assignment,
         "declaration_command": _bash_assignment,
         **role(COMMENT, "comment"),
         **groups("if_statement", "else_clause", "elif_clause", "case_statement", "case_item", "compound_statement"),
-        **groups("list", "ERROR"),
+        **groups("list", "variable_assignments", "ERROR"),
     },
-    nodes=NodeTypes(parts={"declaration_command": names_of_bash}, local=(rb"function[ \t]+[\w:-]", rb"\(\)\s*\{")),
+    nodes=NodeTypes(
+        loose=frozenset({"command"}),
+        parts={"declaration_command": names_of_bash},
+        local=(rb"function[ \t]+[\w:-]", rb"\(\)\s*\{"),
+    ),
 )
 
 

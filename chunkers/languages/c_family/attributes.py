@@ -102,7 +102,7 @@ def without_brackets(source: bytes) -> bytes:
 _MODULE = re.compile(
     rb"\n[ \t]*+(?P<macro>(?:export[ \t]+)?(?:module|import)(?:[ \t]*[:<\"]|[ \t]+\w)?[\w.:/ \t\">]*+;)"
 )
-_EXPORTED = re.compile(rb"\n[ \t]*+(?P<macro>export)(?=[ \t]+(?!module\b|import\b)[A-Za-z_\[])")
+_EXPORTED = re.compile(rb"\n[ \t]*+(?P<macro>export)(?=[ \t]+(?!module\b|import\b)[A-Za-z_\[]|\s*\{)")
 
 
 def without_modules(source: bytes) -> bytes:

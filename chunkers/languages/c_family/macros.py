@@ -98,6 +98,20 @@ def without_exports(source: bytes) -> bytes:
     return _BETWEEN.sub(blanked, _EXPORT.sub(blanked, _INITIALISED.sub(blanked, source)))
 
 
+# "SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf) {" and "ZEND_METHOD(Foo, bar) {" define functions; tests
+# such as "TEST_F(Suite, adds) {" have rules of their own.
+_DEFINING = re.compile(
+    rb"\n[A-Z](?![A-Z0-9_]*TEST)[A-Z0-9]*_[A-Z0-9_]*+\("
+    rb"(?:(?<=_METHOD\()(?P<class>\w++[ \t]*+,))?[ \t]*+[A-Za-z_]\w*+[ \t]*+"
+    rb"(?P<rest>,(?:[^(){};#]|\([^(){};#]*+\))*+)?\)(?=\s*+\{)"
+)
+
+
+def without_further_arguments(source: bytes) -> bytes:
+    """Leave "SYSCALL_DEFINE1(close, int, fd) {" its first argument, which the grammar reads, in a text with errors."""
+    return _DEFINING.sub(blanked, b"\n" + source)[1:]
+
+
 # In "template <typename T, ENABLE_IF(a && b)>" the grammar takes the condition for parameters. A word may also stand
 # between "if" and its condition.
 _CONDITION = re.compile(

@@ -17,6 +17,7 @@ from cqm.chunkers.languages.c_family.macros import (
     without_conditions,
     without_cpp,
     without_exports,
+    without_further_arguments,
     without_macros,
 )
 from cqm.chunkers.languages.hazards import nests_expressions
@@ -147,7 +148,8 @@ def _c_declaration(node: "Node", source: bytes) -> Found | None:
         or name in _KEYWORDS
         or _is_call(declarator, kind, source)
     ):
-        return None
+        made = text_of(kind, source)
+        return _made([name], made) if _MADE.fullmatch(made) else None
     if declarator.type == "operator_cast" or _declares_function(declarator):
         return Found("function", name)
     return Found(variable_kind(name), name)
@@ -167,6 +169,28 @@ def _declares_function(declarator: "Node | None") -> bool:
     # "int (*compare)(int, int)" is a variable.
     inner = declarator.child_by_field_name("declarator")
     return inner is None or inner.type != "parenthesized_declarator"
+
+
+_MADE = re.compile(
+    r"(?:STATIC_)?DEFINE_\w+|H?LIST_HEAD|DEVICE_ATTR(?:_\w+)?"
+    r"|DECLARE_(?:WAIT_QUEUE_HEAD|WORK|DELAYED_WORK|TASKLET|COMPLETION|RWSEM|BITMAP)"
+)
+
+
+def _c_call(node: "Node", source: bytes) -> Found | None:
+    """Classify `DEFINE_MUTEX(lock);`, `DEFINE_PER_CPU(int, count);` and `DEFINE_string(flag, "", "");`."""
+    call = child_of_type(node, "call_expression")
+    callee = text_of(call.child_by_field_name("function"), source) if call is not None else ""
+    if call is None or not _MADE.fullmatch(callee):
+        return None
+    arguments = call.child_by_field_name("arguments")
+    return _made([text_of(it, source) for it in arguments.named_children] if arguments else [], callee)
+
+
+def _made(arguments: list[str], callee: str) -> Found | None:
+    name = arguments["PER_CPU" in callee] if len(arguments) > ("PER_CPU" in callee) else ""
+    # "DEFINE_TYPE_CASTS(Shape)" is about a type.
+    return Found("variable", name) if name[:1].islower() and name.isidentifier() else None
 
 
 _SPECIFIERS = {
@@ -235,6 +259,7 @@ def _c_macro(node: "Node", source: bytes) -> Found | None:
 _C_RULES = {
     "function_definition": _c_definition,
     "declaration": _c_declaration,
+    "expression_statement": _c_call,
     "field_declaration": _c_declaration,
     "type_definition": _c_typedef,
     **dict.fromkeys(_SPECIFIERS, _c_specifier),
@@ -259,7 +284,8 @@ _CPP_RULES = {
     **role(LEADING, "template_parameter_list", "access_specifier", "requires_clause"),
     **role(IMPORTS, "using_declaration"),
     "friend_declaration": _friend,
-    **groups("template_declaration", "export_declaration"),
+    # "export {...}", whose word is blank.
+    **groups("template_declaration", "export_declaration", "compound_statement"),
 }
 
 
@@ -414,7 +440,7 @@ C = Language(
         C_SIGNS,
         has_conditionals=True,
         is_plain=True,
-        masks=(without_exports, without_attributes, without_brackets),
+        masks=(without_exports, without_attributes, without_brackets, without_further_arguments),
         defined={b"__cplusplus": False},
     ),
     by_lines=C_LINES,
@@ -434,7 +460,9 @@ CPP = Language(
         CPP_SIGNS,
         has_conditionals=True,
         is_plain=True,
-        masks=(without_exports, without_attributes, without_brackets, without_conditions),
+        masks=(
+            *(without_exports, without_attributes, without_brackets, without_conditions, without_further_arguments),
+        ),
         defined={b"__cplusplus": True},
     ),
     by_lines=C_LINES,

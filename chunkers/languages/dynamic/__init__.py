@@ -1,0 +1,1 @@
+"""Names that Python and Ruby declare by calls and assignments."""
