@@ -1,5 +1,6 @@
 """`cqm setup` in a home with the files of twelve clients."""
 
+import io
 import json
 import os
 import stat
@@ -64,6 +65,13 @@ FILES: dict[str, bytes] = {
 }
 """The files of twelve clients, and two with instructions."""
 CQM = str(Path(sys.executable).parent / "cqm")
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def test_twelve_clients_get_an_entry_a_second_run_changes_nothing_and_remove_restores_every_byte(home: "Home") -> None:
@@ -262,6 +270,29 @@ def test_nothing_is_written_without_consent(home: "Home") -> None:
     assert "Give --yes to write" in asked.stderr
     assert home.json("--dry-run")["written"] is False
     assert home.files() == FILES
+
+
+def test_an_edit_of_a_file_that_would_be_deleted_is_kept_while_the_question_waits(
+    home: "Home", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(home.home, "linux", {})
+    asked = Asked(("cursor",), yes=True)
+    assert setup(asked, machine, home.project) == 0
+    file = home.home / ".cursor" / "mcp.json"
+    edited = file.read_bytes().replace(
+        b'"mcpServers": {', b'"mcpServers": {"linear": {"url": "https://mcp.linear.app"},'
+    )
+    assert edited != file.read_bytes()
+
+    def agree(*_: object, **__: object) -> bool:
+        file.write_bytes(edited)
+        return True
+
+    monkeypatch.setattr("click.confirm", agree)
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("sys.stderr", Terminal())
+    assert setup(replace(asked, yes=False, remove=True), machine, home.project) == 1
+    assert file.read_bytes() == edited
 
 
 def test_other_lines_of_a_file_are_not_shown_since_they_may_hold_keys(home: "Home") -> None:
