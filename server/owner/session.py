@@ -177,8 +177,11 @@ class Tenancy:
     def leave(self) -> None:
         """Leave when running work is done."""
         with self._changed:
+            is_news = not self._is_leaving
             self._is_leaving = True
-        self._tell()
+        # The owner's loop calls this at each turn while nobody can find it: told again, it would turn for ever.
+        if is_news:
+            self._tell()
 
     def end(self) -> None:
         """Close the index; wait a moment for running calls.
@@ -219,9 +222,9 @@ class Tenancy:
             with self._changed:
                 self._going[method] -= 1
                 self._changed.notify_all()
-                is_leaving = self._is_leaving
+                may_be_over = self._is_leaving and method in _RUNS
             # The owner looks at files when it is told: after each search that takes as long as a tenth of it.
-            if is_leaving:
+            if may_be_over:
                 self._tell()
 
     def _enter(self, greeting: Greeting) -> None:
