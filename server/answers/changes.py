@@ -20,12 +20,13 @@ _ID_DIGITS = 10
 _LONGEST_SUBJECT = 200
 
 
-def changes_text(changes: Changes, token_budget: int | None = None, *, mark: str = "") -> str:
+def changes_text(changes: Changes, token_budget: int | None = None, *, start: int = 0, mark: str = "") -> str:
     """Write commits: the first with its lines, by place and symbol, where it is meant; of the others a line each.
 
     Parameters:
         changes: commits and lines.
         token_budget: tokens of the whole text; None for any number. Lines that do not fit are only named.
+        start: place of the first commit among the newest, from 0.
         mark: prefix of CQM's lines, where lines of files may stand above; a new one when empty.
     """
     budget = inf if token_budget is None else float(token_budget)
@@ -33,7 +34,7 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, mark: str
         return f"No commit's message has a word of {one_line(changes.what)!r}. Search for it in other words.\n"
     if not changes.is_found:
         mark = mark or new_mark(it.subject for it in changes.commits)
-        return clipped("\n".join(_listed(changes, budget, mark)) + "\n", budget)
+        return clipped("\n".join(_listed(changes, budget, start, mark)) + "\n", budget)
     first, *others = changes.commits
     mark = mark or new_mark([*(it.text for it in changes.parts), *(it.subject for it in changes.commits)])
     until = [f"{mark} {one_line(changes.what)} up to:"] if ".." in changes.what.strip(".") else []
@@ -50,7 +51,7 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, mark: str
     return clipped("\n".join([*head, *shown, *named, *tail]) + "\n", budget)
 
 
-def _listed(changes: Changes, budget: float, mark: str) -> Iterator[str]:
+def _listed(changes: Changes, budget: float, start: int, mark: str) -> Iterator[str]:
     head = [explain_mark(mark)]
     if changes.what:
         says = f"No commit's message says much of {one_line(changes.what)!r}."
@@ -60,6 +61,8 @@ def _listed(changes: Changes, budget: float, mark: str) -> Iterator[str]:
     for count, line in enumerate(map(_commit_line, changes.commits)):
         left -= _tokens([line])
         if left < _tokens([f'{mark} More commits: ask with cursor "1000".']) and count:
+            # Those of a question come on one page.
+            following = "" if changes.what else str(start + count)
             break
         yield line
     if following:

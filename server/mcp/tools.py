@@ -279,7 +279,7 @@ async def changes(
         return it.place.opened.index.changes(ChangesQuery(what, it.place.relative, cursor=cursor))
 
     def write(found: Changes, _: Asked, room: int, mark: str) -> str:
-        return changes_text(found, room, mark=mark)
+        return changes_text(found, room, start=int(cursor or 0), mark=mark)
 
     def is_there(found: Changes) -> bool:
         return found.is_found or not what
