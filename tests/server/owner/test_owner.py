@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -341,6 +342,21 @@ def test_the_log_of_an_owner_is_bounded(place: "Place") -> None:
     logged = place.log.read_text()
     assert logged.count("not JSON") == 3
     assert "Traceback" not in logged
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are others here")
+def test_the_last_words_of_an_owner_come_into_its_newest_log(place: "Place") -> None:
+    with place.open():
+        with place.log.open("ab") as log:
+            log.write(b"." * 500_000 + b"\n")
+        for _ in range(2):
+            with connection(place) as raw:
+                raw.sendall(b"\0\0\0\4nope")
+                raw.recv(1)
+        assert place.log.stat().st_size < 100_000
+        os.kill(place.owner, signal.SIGABRT)
+        place.wait_for_end()
+    assert "Fatal Python error: Aborted" in place.log.read_text()
 
 
 def test_without_unix_sockets_a_token_proves_who_may_come(place: "Place", monkeypatch: pytest.MonkeyPatch) -> None:
