@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import sys
+import time
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -371,6 +372,11 @@ def test_a_client_whose_program_is_there_is_asked_what_it_sees(home: "Home", tmp
     done = home.run("--yes")
     assert done.exit_code == 1
     assert "Codex: `codex mcp list` says: cqm: Disconnected" in done.stdout
+    # As one does that leaves a process behind, which holds its output open: it has answered all the same.
+    program.write_text("#!/bin/sh\n/bin/sleep 20 &\necho 'cqm: Connected'\n")
+    began = time.monotonic()
+    assert home.json("--yes")["checks"][0]["connects"]
+    assert time.monotonic() - began < 15
     # As Gemini CLI tells of every server in a folder that it was not started in before.
     program.write_text("#!/bin/sh\necho 'cqm: Disabled'; echo 'Servers are disabled: this folder is untrusted.' >&2\n")
     done = home.run("--yes")
