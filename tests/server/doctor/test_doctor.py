@@ -78,6 +78,7 @@ def test_without_any_configuration_everything_works_offline(cqm: "Cqm") -> None:
         "cache disk": "ok",
         "store": "not configured",
     }
+    assert found["reranker"]["detail"].startswith("the built-in reader orders the results of sentences")
     assert found["embedding"]["detail"].startswith("embedded/code-256, 256 dimensions, ")
     assert "tools search, usages, " in found["MCP server"]["detail"]
 
