@@ -93,6 +93,16 @@ async def test_the_tools_are_listed_with_what_they_do_and_do_not(connect: Connec
     assert len(INSTRUCTIONS.encode()) <= 2048
 
 
+async def test_an_argument_tells_the_configured_default(tmp_path: Path, mode: str) -> None:
+    overrides = {"index.home": str(tmp_path / "home"), "server.wait_seconds": "7.5", "server.token_budget": "1234"}
+    settings = load_settings(overrides=overrides, environment={}, user=tmp_path / "none.yml")
+    async with Client(make_server(settings, make_guard([tmp_path])), mode=mode) as client:
+        (search,) = (it for it in (await client.list_tools()).tools if it.name == "search")
+    told = {name: it.get("description") for name, it in search.input_schema["properties"].items()}
+    assert told["wait_seconds"] == "For changes to be indexed; for a first index 7.5."
+    assert told["token_budget"] == "Default 1234."
+
+
 async def test_tools_and_instructions_take_under_1500_tokens_of_a_session(connect: Connect, project: Path) -> None:
     async with connect(project) as client:
         tools = (await client.list_tools()).tools
@@ -144,7 +154,7 @@ async def test_a_search_without_a_path_searches_all_open_folders_and_names_them(
     assert places_of(listed) == {"project/src/limits.py", "other/lib/limits.go"}
     assert places_of(first) | places_of(second) == places_of(listed)
     assert "Search one of the folders" in deep
-    assert all(": expected next_cursor of the page before. Pass it unchanged." in it for it in wrong)
+    assert all(": expected the cursor of the page before. Pass it unchanged." in it for it in wrong)
 
 
 async def test_filters_that_one_of_several_folders_lacks_keep_those_of_the_others(
