@@ -52,7 +52,7 @@ class _Variables(Mapping[str, str]):
         return len(self.held)
 
 
-class Tenancy:
+class Session:
     """The index with its users, counted by connections, calls and runs.
 
     Parameters:
