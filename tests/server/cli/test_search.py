@@ -336,7 +336,9 @@ def test_a_wrong_cursor_is_refused_with_several_folders_too(cqm: "Cqm", other: P
     places = ["--path", str(cqm.project), "--path", str(other)]
     for asked in ([], places):
         done = cqm.run("search", "greet", "--cursor", "soon", *asked)
-        assert (done.returncode, "`cursor soon`: expected the cursor of the page before" in done.stderr) == (2, True), done.stderr
+        assert (done.returncode, "`cursor soon`: expected the cursor of the page before" in done.stderr) == (2, True), (
+            done.stderr
+        )
 
 
 @pytest.mark.parametrize(
