@@ -110,7 +110,7 @@ class ThreeVectors(WordEncoder):
         # (1, 2) of length 1.
         ("mean", (0.4472, 0.8944)),
         ("cls", (1, 0)),
-        # The products with the mean are 3, 6 and 6, divided by 2, the root of 4 dimensions: weights of 1, 4.4817 and 4.4817.
+        # Products with the mean are 3, 6 and 6; by 2, the root of 4 dimensions: weights of 1, 4.4817 and 4.4817.
         ("attention", (0.1109, 0.9938)),
     ],
 )
