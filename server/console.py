@@ -81,9 +81,15 @@ def _unseen(also: str = "") -> "re.Pattern[str]":
     return re.compile(f"{also}|{_UNSEEN}" if also else _UNSEEN)
 
 
-def number(count: int, noun: str) -> str:
-    """Write a count with its noun: "1 file", "1,204 files"."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+def number(count: int, noun: str, plural: str = "") -> str:
+    """Write a count with its noun: "1 file", "1,204 files".
+
+    Parameters:
+        count: of things.
+        noun: for one of them.
+        plural: for several; the noun with an "s" when empty.
+    """
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def say(*lines: str) -> None:

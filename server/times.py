@@ -4,6 +4,7 @@ import math
 import re
 from datetime import datetime, timedelta
 
+from cqm.server.console import number
 from cqm.server.errors import WhenError
 
 _SPAN = re.compile(r"(\d{1,6})\s*([mhdw])", re.IGNORECASE)
@@ -52,5 +53,5 @@ def ago(moment: float, *, now: float) -> str:
     for seconds, unit in _STEPS:
         count = int((now - moment) // seconds)
         if count >= 1:
-            return f"{count} {unit}{'s' * (count > 1)} ago"
+            return f"{number(count, unit)} ago"
     return "just now"

@@ -55,6 +55,11 @@ def _alternatives(glob: str) -> list[str]:
     return done
 
 
+def escaped(path: str) -> str:
+    """Return the glob that matches a path alone: its signs that mean something in globs are escaped."""
+    return "".join(f"\\{sign}" if sign in "*?[]!#\\ " else sign for sign in path)
+
+
 def has_wildcard(path: str) -> bool:
     """Whether a path is a glob: it has a wildcard, or alternatives in braces."""
     return any(mark in path for mark in "*?[") or bool(_BRACES.search(path))

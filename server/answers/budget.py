@@ -4,8 +4,9 @@ Four characters a token, by which passages are measured, are a third off for som
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from math import ceil
 from typing import Protocol, TypeVar
 
 
@@ -54,6 +55,11 @@ def most_tokens(text: str) -> float:
         _tokens_of_line(line) if len(line) <= _USUAL_LINE else _tokens_of_line.__wrapped__(line)
         for line in text.split("\n")
     )
+
+
+def tokens_of_lines(lines: Iterable[str]) -> int:
+    """Return a number of tokens that lines with their ends hardly exceed."""
+    return ceil(sum(most_tokens(f"{line}\n") for line in lines))
 
 
 @lru_cache(maxsize=1 << 12)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from math import ceil, inf
+from math import inf
 
 from cqm.index.model.changes import ChangedBy, ChangedLines, Changes
-from cqm.server.answers.budget import clipped, most_tokens
+from cqm.server.answers.budget import clipped, tokens_of_lines
 from cqm.server.answers.render import place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import number, one_line, visible
@@ -20,12 +20,13 @@ _ID_DIGITS = 10
 _LONGEST_SUBJECT = 200
 
 
-def changes_text(changes: Changes, token_budget: int | None = None, *, mark: str = "") -> str:
+def changes_text(changes: Changes, token_budget: int | None = None, *, start: int = 0, mark: str = "") -> str:
     """Write commits: the first with its lines, by place and symbol, where it is meant; of the others a line each.
 
     Parameters:
         changes: commits and lines.
         token_budget: tokens of the whole text; None for any number. Lines that do not fit are only named.
+        start: place of the first commit among the newest, from 0.
         mark: prefix of CQM's lines, where lines of files may stand above; a new one when empty.
     """
     budget = inf if token_budget is None else float(token_budget)
@@ -33,7 +34,7 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, mark: str
         return f"No commit's message has a word of {one_line(changes.what)!r}. Search for it in other words.\n"
     if not changes.is_found:
         mark = mark or new_mark(it.subject for it in changes.commits)
-        return clipped("\n".join(_listed(changes, budget, mark)) + "\n", budget)
+        return clipped("\n".join(_listed(changes, budget, start, mark)) + "\n", budget)
     first, *others = changes.commits
     mark = mark or new_mark([*(it.text for it in changes.parts), *(it.subject for it in changes.commits)])
     until = [f"{mark} {one_line(changes.what)} up to:"] if ".." in changes.what.strip(".") else []
@@ -46,20 +47,22 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, mark: str
         tail.append(f"{mark} It also changed {number(changes.others, 'file')}, not shown here.")
     if others:
         tail += [f"{mark} Others like it:", *map(_commit_line, others[:_MOST_BESIDE])]
-    shown, named = _shared_out(changes.parts, budget - _tokens([*head, *tail]), budget, mark)
+    shown, named = _shared_out(changes.parts, budget - tokens_of_lines([*head, *tail]), budget, mark)
     return clipped("\n".join([*head, *shown, *named, *tail]) + "\n", budget)
 
 
-def _listed(changes: Changes, budget: float, mark: str) -> Iterator[str]:
+def _listed(changes: Changes, budget: float, start: int, mark: str) -> Iterator[str]:
     head = [explain_mark(mark)]
     if changes.what:
         says = f"No commit's message says much of {one_line(changes.what)!r}."
         head = [f"{says} Ask with the id of one, or search.", *head]
     yield from head
-    left, following = budget - _tokens(head), changes.next_cursor
+    left, following = budget - tokens_of_lines(head), changes.next_cursor
     for count, line in enumerate(map(_commit_line, changes.commits)):
-        left -= _tokens([line])
-        if left < _tokens([f'{mark} More commits: ask with cursor "1000".']) and count:
+        left -= tokens_of_lines([line])
+        if left < tokens_of_lines([f'{mark} More commits: ask with cursor "1000".']) and count:
+            # Those of a question come on one page.
+            following = "" if changes.what else str(start + count)
             break
         yield line
     if following:
@@ -69,12 +72,12 @@ def _listed(changes: Changes, budget: float, mark: str) -> Iterator[str]:
 def _shared_out(parts: Sequence[ChangedLines], room: float, budget: float, mark: str) -> tuple[list[str], list[str]]:
     """Return blocks of the lines that fit, and the names of the other parts."""
     has_source = any(it.role not in _ASIDE for it in parts)
-    names_room = min(_NAMES_SHARE * budget, _tokens([*map(_head, parts)])) if len(parts) > 1 else 0.0
+    names_room = min(_NAMES_SHARE * budget, tokens_of_lines([*map(_head, parts)])) if len(parts) > 1 else 0.0
     lines_room, shown, named = room - names_room, [], []
     for part in parts:
         block = "\n".join([f"{mark} {_head(part)}", *visible(part.text).split("\n")])
         is_aside = has_source and part.role in _ASIDE
-        if not is_aside and (tokens := _tokens([block])) <= lines_room:
+        if not is_aside and (tokens := tokens_of_lines([block])) <= lines_room:
             lines_room -= tokens
             room -= tokens
             shown.append(block)
@@ -82,8 +85,8 @@ def _shared_out(parts: Sequence[ChangedLines], room: float, budget: float, mark:
             named.append(_head(part))
     kept = []
     for name in named:
-        room -= _tokens([name])
-        if room < _tokens([f"{mark} Named only: and 100 more."]):
+        room -= tokens_of_lines([name])
+        if room < tokens_of_lines([f"{mark} Named only: and 100 more."]):
             break
         kept.append(name)
     more = [f"{mark} and {len(named) - len(kept)} more"] if len(kept) < len(named) else []
@@ -99,7 +102,3 @@ def _head(part: ChangedLines) -> str:
 def _commit_line(commit: ChangedBy) -> str:
     day = datetime.fromtimestamp(commit.at, UTC).date().isoformat()
     return f"{commit.id[:_ID_DIGITS]}  {day}  {one_line(commit.subject)[:_LONGEST_SUBJECT]}"
-
-
-def _tokens(lines: Sequence[str]) -> int:
-    return ceil(sum(most_tokens(f"{line}\n") for line in lines))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from cqm.index.model.query import Answer, Hit, Query, SearchMode
-from cqm.server.answers.budget import most_tokens
+from cqm.server.answers.budget import tokens_of_lines
 from cqm.server.answers.render import header_lines, path_name, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, visible
@@ -26,9 +26,8 @@ def matched_text(query: Query, answer: Answer, token_budget: int | None, *, root
         return "\n".join([*head, *_advice(query)]) + "\n"
     mark = mark or new_mark(hit.text for hit in answer.hits)
     head.append(explain_mark(mark))
-    room = (
-        (token_budget or sum(len(hit.text) + len(hit.path) + 400 for hit in answer.hits)) - _tokens(head) - _TAIL_TOKENS
-    )
+    budget = token_budget or sum(len(hit.text) + len(hit.path) + 400 for hit in answer.hits)
+    room = budget - tokens_of_lines(head) - _TAIL_TOKENS
     shown = _fitting(answer.hits, mark, room)
     lines = [line for place in range(shown) for line in _lines_of(answer.hits, place, mark)]
     first = int(query.cursor or 0)
@@ -46,14 +45,10 @@ def _advice(query: Query) -> Iterator[str]:
         yield "A match stands within one line, unless the pattern has \\n. Try (?i), a part of it, or mode hybrid."
 
 
-def _tokens(lines: Sequence[str]) -> float:
-    return sum(most_tokens(f"{line}\n") for line in lines)
-
-
 def _fitting(hits: Sequence[Hit], mark: str, room: float) -> int:
     """Count the hits that fit, at least one."""
     for count in range(1, len(hits) + 1):
-        room -= _tokens(list(_lines_of(hits, count - 1, mark)))
+        room -= tokens_of_lines(list(_lines_of(hits, count - 1, mark)))
         if room < 0:
             return max(1, count - 1)
     return len(hits)

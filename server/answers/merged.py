@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cqm.index.model.errors import FilterError, QueryError
 from cqm.index.model.freshness import FreshState
-from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query
+from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, page_start
 from cqm.server.console import one_line
 
 _GRADES = (Confidence.HIGH, Confidence.LOW, Confidence.NONE)
@@ -35,9 +35,9 @@ def of_each_root(query: Query) -> Query:
     """Return the query for each of several roots: enough results for the page wherever they come from.
 
     Raises:
-        QueryError: the page ends behind the hundredth result.
+        QueryError: the page ends behind the hundredth result, or the cursor is none.
     """
-    end = int(query.cursor or 0) + query.limit if (query.cursor or "0").isdecimal() else query.limit
+    end = page_start(query.cursor) + query.limit
     if end > _MOST:
         raise QueryError(
             f"`cursor {query.cursor}`: expected one of the first {_MOST} results of several folders.",
@@ -100,7 +100,7 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
         key=itemgetter(0, 1),
     )
     counts = [answer.matched for answer in found if answer.matched]
-    first = int(query.cursor or 0)
+    first = page_start(query.cursor)
     end = first + query.limit
     is_more = len(ranked) > end or any(answer.next_cursor for answer in found)
     worst = min(found, key=lambda answer: _STATES.index(answer.freshness.state))

@@ -8,7 +8,7 @@ from cqm.index.model.symbols import FileLine, Reading, cursor_at
 from cqm.server.answers.budget import clipped, most_that_fit, most_tokens
 from cqm.server.answers.render import place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
-from cqm.server.console import one_line, visible
+from cqm.server.console import number, one_line, visible
 
 _ABOVE_SHARE = 0.25
 """Share of the budget for imports and for the declarations around the lines, each."""
@@ -88,9 +88,9 @@ def _written(reading: Reading, lines: Sequence[str], end: int, following: str, a
     if not total:
         return f"{place(reading.path)[:-1]}: the file is empty.\n"
     symbol = f"  {_symbol(reading.symbol, reading.kind)}" if reading.symbol else ""
-    head = [f"{place(reading.path, start, end)}{symbol}, of {total:,} line{'s' * (total != 1)}"]
+    head = [f"{place(reading.path, start, end)}{symbol}, of {number(total, 'line')}"]
     if reading.redacted:
-        head.append(f"Note: {reading.redacted} secret{'s' * (reading.redacted != 1)} shown as *.")
+        head.append(f"Note: {number(reading.redacted, 'secret')} shown as *.")
     head += [f"Note: {one_line(note)}" for note in reading.notes]
     begins = f", from character {reading.column + 1}" if reading.column else ""
     body = [f"{mark} [lines {start}-{end}{begins}]"] if above or begins else []

@@ -206,7 +206,7 @@ def header_lines(query: Query, answer: Answer, *, root: str = "") -> Iterator[st
 
 
 def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
-    count = f"{len(answer.hits)} result{'s' * (len(answer.hits) != 1)}" if answer.hits else "No results"
+    count = number(len(answer.hits), "result") if answer.hits else "No results"
     count = counted(answer.matched) if answer.matched else count
     where = f"{number(answer.chunks, 'chunk')} of {number(answer.files, 'file')}" + (f" in {root}" if root else "")
     is_stale = answer.freshness.state is FreshState.STALE
@@ -341,7 +341,7 @@ def left_out(first: int, last: int, *, numbered: bool) -> Iterator[str]:
     """Mark lines left out; nothing where there are none."""
     if first > last:
         return
-    which = f"{last - first + 1} line{'s' * (last > first)}"
+    which = number(last - first + 1, "line")
     if numbered:
         which = f"lines {first}-{last}" if last > first else f"line {first}"
     yield f"[{which} left out]"

@@ -32,8 +32,7 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
         "unchanged": summary.unchanged,
     }
     counted = _counted(counts) if any(counts.values()) else "none"
-    count = sum(counts.values())
-    yield f"{root}: {count:,} file{'s' * (count != 1)} in {summary.seconds:.1f} s, {counted}"
+    yield f"{root}: {number(sum(counts.values()), 'file')} in {summary.seconds:.1f} s, {counted}"
     yield from summary.notes
     chunks = {"written": summary.chunks_written, "deleted": summary.chunks_deleted, "embedded": summary.embedded}
     yield f"chunks: {_counted(chunks)}" + (
@@ -45,8 +44,7 @@ def summary_lines(root: str, summary: UpdateSummary) -> Iterator[str]:
     yield from (f"{model.name} failed: {model.problem}" for model in summary.models if model.problem)
     yield from usage_lines(summary.usage)
     if summary.skipped:
-        count = sum(summary.skipped.values())
-        yield f"{count:,} file{'s' * (count != 1)} skipped: {_counted(summary.skipped)}"
+        yield f"{number(sum(summary.skipped.values()), 'file')} skipped: {_counted(summary.skipped)}"
         yield from _pdf_lines(summary.skipped)
     yield from problem_lines("failed", summary.failed)
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from math import ceil
 
 from cqm.index.model.query import Caller, Definition, Reference, ReferenceGroup, SymbolUses
 from cqm.index.text.names.parts import is_operator
-from cqm.server.answers.budget import most_tokens
+from cqm.server.answers.budget import tokens_of_lines
 from cqm.server.answers.render import path_name, place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, visible
@@ -44,11 +43,11 @@ def usage_text(uses: SymbolUses, token_budget: int | None = None, *, start: int 
         return f"{name} is no word of any file in the index. Search for it in other words.\n"
     mark = mark or new_mark(_texts(uses))
     head = [*_header(uses, name), explain_mark(mark)]
-    room = (token_budget or _UNBOUNDED) - _tokens(head) - _TAIL_TOKENS
+    room = (token_budget or _UNBOUNDED) - tokens_of_lines(head) - _TAIL_TOKENS
     definitions = _within(_definition_blocks(uses, mark), room // 2)
-    room -= _tokens(definitions)
+    room -= tokens_of_lines(definitions)
     after = _within([*_callee_lines(uses, mark), *_caller_lines(uses, mark)], room // 4)
-    room -= _tokens(after)
+    room -= tokens_of_lines(after)
     lines, shown = _reference_lines(uses.references, mark, room)
     rest = len(uses.references) - shown
     following = str(start + shown) if rest else uses.next_cursor
@@ -62,15 +61,11 @@ def _texts(uses: SymbolUses) -> Iterator[str]:
     yield from (it.text for it in uses.references)
 
 
-def _tokens(lines: Iterable[str]) -> int:
-    return ceil(sum(most_tokens(f"{line}\n") for line in lines))
-
-
 def _within(lines: Iterable[str], room: int) -> list[str]:
     """Return the first lines that fit."""
     kept = []
     for line in lines:
-        room -= _tokens([line])
+        room -= tokens_of_lines([line])
         if room < 0:
             break
         kept.append(line)
@@ -127,7 +122,7 @@ def _reference_lines(references: Sequence[Reference], mark: str, room: int) -> t
             for it in some:
                 where = f"    {it.line}" if len(some) > 1 else f"  {place(path, it.line)}"
                 added = [*title, *above, f"{where}  {_use(it)}"]
-                room -= _tokens(added)
+                room -= tokens_of_lines(added)
                 if room < 0:
                     return lines, shown
                 lines += added

@@ -6,6 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from cqm.server.bounded import run_bounded
 from cqm.server.errors import BulkError
 
 _NAME = re.compile(r"\w[\w.-]{0,99}")
@@ -15,7 +16,12 @@ _GIT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ALLOW_PROTOCOL": "https:ssh:file",
     "GIT_LFS_SKIP_SMUDGE": "1",
+    # A server that sends nothing for minutes is given up.
+    "GIT_HTTP_LOW_SPEED_LIMIT": "1",
+    "GIT_HTTP_LOW_SPEED_TIME": "300",
 }
+GIT_SECONDS = 7200.0
+"""Longest clone or fetch: one that stalls would hold its job for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ def read_list(text: str, base: Path) -> list[Repository]:
         source, *names = line.partition("#")[0].split()[:3] or [""]
         if not source:
             continue
-        name = names[0] if names else re.split("[/:]", source.rstrip("/"))[-1].removesuffix(".git")
+        name = names[0] if names else re.split(r"[/:\\]", source.rstrip("/\\"))[-1].removesuffix(".git")
         if len(names) > 1 or not _NAME.fullmatch(name):
             problems.append(
                 f"line {number}: expected a folder or an address, and at most a name of letters and digits."
@@ -92,15 +98,11 @@ def checked_out(repository: Repository, work: Path) -> Path:
 
 
 def _git(*arguments: str) -> None:
-    done = subprocess.run(
-        ["git", *arguments],
-        env=os.environ | _GIT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        done = run_bounded(["git", *arguments], GIT_SECONDS, env=os.environ | _GIT)
+    except subprocess.TimeoutExpired as error:
+        raise BulkError(f"git is not done after {GIT_SECONDS:g} s.", retryable=True) from error
     if done.returncode:
         # Git's message repeats the address, which may have a password.
-        told = re.sub(r"(?<=://)[^\s/]*@", "", done.stderr.strip())[-500:]
+        told = re.sub(r"(?<=://)[^\s/]*@", "", done.stderr.decode("utf-8", errors="replace").strip())[-500:]
         raise BulkError(f"git fails: {told or done.returncode}", retryable=True)

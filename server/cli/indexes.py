@@ -36,7 +36,7 @@ def list_indexes(roots: Sequence[Path], settings: Settings, *, as_json: bool) ->
         return 1 if without else 0
     for found in entries:
         show(entry_lines(found))
-    show([f"{len(entries):,} indexes, {size_text(sum(found.size_bytes for found in entries))}"])
+    show([f"{number(len(entries), 'index', 'indexes')}, {size_text(sum(found.size_bytes for found in entries))}"])
     return 1 if without else 0
 
 

@@ -113,7 +113,11 @@ def main_of_server() -> None:
 
 def _leave_working_folder_out() -> None:
     """Keep imports out of the working folder, which may be a stranger's, though Python may have it on its path."""
-    here = os.path.realpath(os.getcwd())  # noqa: PTH109 - pathlib takes start-up time
+    try:
+        here = os.path.realpath(os.getcwd())  # noqa: PTH109 - pathlib takes start-up time
+    except FileNotFoundError:
+        # It has been deleted; commands that need it say so.
+        here = ""
     sys.path[:] = [
         entry
         for entry in sys.path

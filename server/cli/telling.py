@@ -53,8 +53,13 @@ def changes(query: ChangesQuery, root: Path, settings: AskedSettings, *, as_json
     """Bring the index up to date, and print commits and the lines that the first one changed."""
     from cqm.server.answers.changes import changes_text
 
-    text = partial(changes_text, token_budget=settings.server.token_budget)
-    return _tell(lambda opened: opened.changes(query), text, root, settings, as_json=as_json)
+    return _tell(
+        lambda opened: opened.changes(query),
+        lambda found: changes_text(found, settings.server.token_budget, start=int(query.cursor or 0)),
+        root,
+        settings,
+        as_json=as_json,
+    )
 
 
 def _tell(

@@ -107,6 +107,8 @@ def _run(check: Callable[[], Found]) -> tuple[Found, float]:
         found = bad(error.message, error.remedy)
     except OSError as error:
         found = bad(str(error))
+    except Exception as error:  # noqa: BLE001 - the boundary of a check: others may tell the reason
+        found = bad(f"unexpected {type(error).__name__}: {error}", "Report it as a bug of CQM.")
     return found, time.monotonic() - began
 
 

@@ -121,7 +121,8 @@ def check_reranker(options: RerankOptions) -> Found:
 
     reranker = open_reranker(options, process_variables())
     if reranker is None:
-        return off("results stay in the order of the search")
+        reads = "the built-in reader orders the results of sentences, where the built-in model embeds"
+        return off(reads if options.reader else "results stay in the order of the search")
     try:
         reranker.scores(_QUESTION, (_PART, _OTHER), _PATIENCE)
         began = time.perf_counter()

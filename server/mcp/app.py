@@ -4,7 +4,7 @@ import logging
 import sys
 import time
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from importlib.metadata import version
@@ -115,9 +115,10 @@ _ALIASES = {"references": "usages", "find_references": "usages", "what_changed":
 
 
 class _Server(MCPServer[Served]):
-    def __init__(self, metrics: Metrics, **options: Any) -> None:  # noqa: ANN401 - of the SDK
+    def __init__(self, metrics: Metrics, defaults: Mapping[str, str], **options: Any) -> None:  # noqa: ANN401 - of the SDK
         super().__init__(**options)
         self.metrics = metrics
+        self._defaults = defaults
         # By tool, those of its slim schema; tools are the same as long as the server lives.
         self._properties: dict[str, dict[str, Any]] = {}
 
@@ -151,7 +152,8 @@ class _Server(MCPServer[Served]):
     async def list_tools(self) -> list[Tool]:
         """List all tools with schemas in few tokens."""
         return [
-            it.model_copy(update={"input_schema": slim_schema(it.input_schema)}) for it in await super().list_tools()
+            it.model_copy(update={"input_schema": slim_schema(it.input_schema, self._defaults)})
+            for it in await super().list_tools()
         ]
 
     async def get_prompt(
@@ -208,6 +210,10 @@ def make_server(
 
     server = _Server(
         counted,
+        {
+            "wait_seconds": f"{settings.server.wait_seconds:g}",
+            "token_budget": str(settings.server.token_budget),
+        },
         name="cqm",
         title="CQM code search",
         version=version(DISTRIBUTION),

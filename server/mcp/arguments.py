@@ -36,18 +36,25 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 _LONGEST_VALUE = 80
 
 
-def slim_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+def slim_schema(schema: Mapping[str, Any], defaults: Mapping[str, str]) -> dict[str, Any]:
     """Return a schema of arguments in fewer tokens: no titles, no null beside a type, no default of null.
 
     Unknown arguments are refused (`additionalProperties`), as `accepted` does.
+
+    Parameters:
+        schema: of a tool, as the SDK makes it.
+        defaults: the configured ones, by the name that stands in braces in a description.
     """
-    properties = {name: _slim(each) for name, each in schema.get("properties", {}).items()}
+    properties = {name: _slim(each, defaults) for name, each in schema.get("properties", {}).items()}
     slim = {"type": "object", "properties": properties, "additionalProperties": False}
     return slim | ({"required": schema["required"]} if schema.get("required") else {})
 
 
-def _slim(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _slim(schema: Mapping[str, Any], defaults: Mapping[str, str]) -> dict[str, Any]:
     kept = {name: value for name, value in schema.items() if name not in {"title", "anyOf"}}
+    for name, value in defaults.items():
+        if "description" in kept:
+            kept["description"] = kept["description"].replace(f"{{{name}}}", value)
     options = [it for it in schema.get("anyOf", ()) if it.get("type") != "null"]
     if len(options) == 1:
         kept = {**options[0], **kept}

@@ -137,7 +137,9 @@ class Place:
         return (f"/{base}/**",) if self.path.is_dir() else (f"/{base}",)
 
     def _base(self) -> str:
-        return "".join(f"\\{char}" if char in "*?[]!#\\ " else char for char in self.relative)
+        from cqm.index.text.globs import escaped  # start-up time
+
+        return escaped(self.relative)
 
 
 @dataclass(frozen=True, slots=True)

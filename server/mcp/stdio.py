@@ -4,7 +4,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ async def _serve(server: MCPServer[Any], heard: int, said: int) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_by_signal, lines)
         # The SDK reads and writes files of `anyio`, of which it uses no more than these have.
-        await _serve_wire(server, lines, _Output(said))
+        await _serve_wire(server, lines, _Output(said, lines.end))
         tasks.cancel_scope.cancel()
 
 
@@ -135,19 +135,24 @@ class _Output:
 
     Parameters:
         wire: descriptor of the client's pipe, socket, terminal or file.
+        left: called when the client reads no more.
     """
 
-    def __init__(self, wire: int) -> None:
+    def __init__(self, wire: int, left: Callable[[], None]) -> None:
         self._wire = wire
+        self._left = left
 
     async def write(self, text: str) -> None:
         """Write a text whole; others go on while the client reads none of it."""
         data = memoryview(text.encode())
-        while data:
-            # A pipe that has room takes so many bytes at once: to write them blocks nobody.
-            if not select.select([], [self._wire], [], 0)[1]:
-                await anyio.wait_writable(self._wire)
-            data = data[os.write(self._wire, data[: select.PIPE_BUF]) :]
+        try:
+            while data:
+                # A pipe that has room takes so many bytes at once: to write them blocks nobody.
+                if not select.select([], [self._wire], [], 0)[1]:
+                    await anyio.wait_writable(self._wire)
+                data = data[os.write(self._wire, data[: select.PIPE_BUF]) :]
+        except (BrokenPipeError, ConnectionResetError):
+            self._left()
 
     async def flush(self) -> None:
         """Do nothing: what is written has left."""

@@ -65,10 +65,10 @@ ToolContext = Context[Served, Any]
 # `search` describes the arguments that other tools have too.
 Wait = Annotated[
     float | None,
-    Field(ge=0, le=240, description="Default 45."),
+    Field(ge=0, le=240, description="Default {wait_seconds}."),
 ]
 WaitForChanges = Annotated[float | None, Field(ge=0, le=240)]
-Budget = Annotated[int | None, Field(ge=200, le=24_000, description="Default 6000.")]
+Budget = Annotated[int | None, Field(ge=200, le=24_000, description="Default {token_budget}.")]
 PlainValue = str | int | float | bool | list[str]
 StrategyName = Literal["auto", "fixed", "sentence", "semantic", "hierarchical", "late", "javadoc"]
 
@@ -141,7 +141,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     explain: Annotated[bool, Field(description="Name parts of scores.")] = False,  # noqa: FBT002
     wait_seconds: Annotated[
         float | None,
-        Field(ge=0, le=240, description="For changes to be indexed; for a first index 45."),
+        Field(ge=0, le=240, description="For changes to be indexed; for a first index {wait_seconds}."),
     ] = None,
 ) -> CallToolResult:
     """Answer a question from the indexes of some paths; make an index first when there is none."""
@@ -279,7 +279,7 @@ async def changes(
         return it.place.opened.index.changes(ChangesQuery(what, it.place.relative, cursor=cursor))
 
     def write(found: Changes, _: Asked, room: int, mark: str) -> str:
-        return changes_text(found, room, mark=mark)
+        return changes_text(found, room, start=int(cursor or 0), mark=mark)
 
     def is_there(found: Changes) -> bool:
         return found.is_found or not what

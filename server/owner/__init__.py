@@ -1,3 +1,3 @@
-"""One process owns an index: it writes, and any number of clients use the index through it."""
+"""One process owns all indexes of a user: it writes, and any number of clients use them through it."""
 
 __all__ = ["address", "connect", "open"]

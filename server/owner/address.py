@@ -14,6 +14,7 @@ import socket
 import stat
 import struct
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from hmac import compare_digest
@@ -35,6 +36,8 @@ _SOCKETS = "cqm"
 _ADDRESS_BYTES = 4096
 """Longest address file."""
 _SOCKET_NAME = re.compile(r"[0-9a-f]{16}-[0-9]+\.[0-9a-f]{4}")
+_NAMING_SECONDS = 60.0
+"""An owner that has not named its socket for so long is dead."""
 _CREDENTIALS = struct.Struct("3i")
 """`struct ucred` of Linux: process, user, group."""
 
@@ -217,8 +220,16 @@ def _listen_at(folder: Path) -> tuple[socket.socket, Path]:
 def _sweep(place: Path) -> None:
     """Remove sockets on which no process listens: their owners were killed. Anything else is not ours."""
     for path in place.glob("*-*"):
-        if path.is_socket() and not _answers(path):
+        if path.is_socket() and not _is_starting(path) and not _answers(path):
             path.unlink(missing_ok=True)
+
+
+def _is_starting(path: Path) -> bool:
+    """Whether a socket has no name yet and is young: it is bound, and will listen in a moment."""
+    try:
+        return path.name.startswith(".") and time.time() - path.lstat().st_mtime < _NAMING_SECONDS
+    except OSError:
+        return True
 
 
 def _answers(path: Path) -> bool:

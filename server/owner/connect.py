@@ -2,15 +2,18 @@
 
 import json
 import os
+import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
 from cqm.index.disk.locations import LOG_FILE, OWNER_LOCK, STARTING_LOCK, make_private_folder, owner_folder
 from cqm.index.disk.private import append_private
 from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.index.model.options import IndexOptions
+from cqm.index.remote.deadline import DeadlineError, awaited, begun
 from cqm.server.errors import SharingError
 from cqm.server.owner.address import dial, read_address
 from cqm.server.owner.messages import (
@@ -33,7 +36,10 @@ from cqm.server.owner.messages import (
 )
 from cqm.server.owner.wire import Message, Wire
 
-_START_SECONDS = 60.0
+if TYPE_CHECKING:
+    import subprocess
+
+START_SECONDS = 60.0
 """Longest start of an owner, also of one started by another client."""
 _WELCOME_SECONDS = 120.0
 """Longest opening of an index by an owner: it replays writes not flushed before a crash."""
@@ -185,7 +191,7 @@ def _start(folder: Path, greeting: Greeting) -> Wire | None:
     from cqm.index.disk.lock import Timeout, lock_in
 
     try:
-        with lock_in(folder, STARTING_LOCK, _START_SECONDS):
+        with lock_in(folder, STARTING_LOCK, START_SECONDS):
             return _reach(folder) or _begun(folder, greeting)
     except Timeout as error:
         message = f"The start of an owner of {folder} takes too long."
@@ -204,7 +210,7 @@ def _begun(folder: Path, greeting: Greeting) -> Wire | None:
         make_private_folder(host)
         failure = _hosted(host, folder, greeting.root)
         if failure is _NOBODY:
-            with lock_in(host, STARTING_LOCK, _START_SECONDS):
+            with lock_in(host, STARTING_LOCK, START_SECONDS):
                 # Another client may have started it meanwhile.
                 failure = _hosted(host, folder, greeting.root)
                 if failure is _NOBODY:
@@ -258,8 +264,27 @@ def _spawned(folder: Path, root: str, host: Path | None) -> bytes:
         message = f"The process to own the index in {folder} cannot be started: {error}."
         raise SharingError(message, remedy="Close other programs, or run `cqm doctor`.") from error
     with process.stdout or log as announced:
-        said = announced.readline()
+        said = _announced(announced, process, folder)
     if sys.platform != "win32":
         # The owner has forked; this is its parent.
         process.wait()
     return said
+
+
+def _announced(announced: IO[bytes], process: "subprocess.Popen[bytes]", folder: Path) -> bytes:
+    """Read the line of a starting owner; end one that hangs, since others wait to start it meanwhile."""
+    reading = begun(announced.readline, "start of an owner")
+    try:
+        return awaited(reading, START_SECONDS)
+    except DeadlineError as error:
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            # Its child owns the index, and has the session that began with it.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        # Its end closes the pipe, which can't be closed while a thread reads it.
+        reading.exception()
+        message = f"The process to own the index in {folder} did not start within {START_SECONDS:g} s."
+        raise SharingError(message, remedy=_see_log(folder), retryable=True) from error

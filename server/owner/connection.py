@@ -36,7 +36,7 @@ from cqm.server.owner.messages import (
     read_request,
     written,
 )
-from cqm.server.owner.session import LeavingError, Tenancy
+from cqm.server.owner.session import LeavingError, Session
 from cqm.server.owner.shared_runs import Opened
 from cqm.server.owner.wire import Message, Wire
 
@@ -59,19 +59,19 @@ _GIVEN_UP: dict[str, Callable[[IndexStatus], object]] = {
 """Results for a client which cancelled a run others still want, made from the status of the index."""
 
 
-def serve(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> None:
+def serve(wire: Wire, session: Session, build: Build, address: Address) -> None:
     """Serve a client until it or the owner leaves.
 
     Parameters:
         wire: connected; closed by this.
-        tenancy: of the index.
+        session: of the index.
         build: of the owner.
         address: of the owner.
     """
     try:
-        greeting = _greeted(wire, tenancy, build, address)
+        greeting = _greeted(wire, session, build, address)
         if greeting:
-            _serve(wire, tenancy, greeting)
+            _serve(wire, session, greeting)
     except (LeavingError, ConnectionError):
         # The client is gone, or asks the next owner when it sees this one gone.
         _log.debug("A connection ended.")
@@ -81,19 +81,19 @@ def serve(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> None:
         wire.close()
 
 
-def _greeted(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> Greeting | None:
+def _greeted(wire: Wire, session: Session, build: Build, address: Address) -> Greeting | None:
     """Read the greeting of a client of this build; None after answering any other request."""
     message = wire.receive(_GREETING_SECONDS)
     check_token(message.get("token"), address)
     theirs, asked = read_build(message), message.get(ASKS)
     if asked == USERS:
-        wire.send({USERS: tenancy.users()})
+        wire.send({USERS: session.users()})
         return None
     if theirs == build and asked is None:
         greeting: Greeting = read(Greeting, message)
         return greeting
     try:
-        tenancy.dismiss() if asked == DISMISSES else tenancy.make_way(theirs)
+        session.dismiss() if asked == DISMISSES else session.make_way(theirs)
     except Exception as error:  # noqa: BLE001 - the client's to raise
         _send_failure(wire, error)
     else:
@@ -101,50 +101,50 @@ def _greeted(wire: Wire, tenancy: Tenancy, build: Build, address: Address) -> Gr
     return None
 
 
-def _serve(wire: Wire, tenancy: Tenancy, greeting: Greeting) -> None:
-    with tenancy.present(greeting):
+def _serve(wire: Wire, session: Session, greeting: Greeting) -> None:
+    with session.present(greeting):
         try:
-            options = tenancy.open_for(greeting)
+            options = session.open_for(greeting)
         except LeavingError:
             raise
         except Exception as error:  # noqa: BLE001 - the client's to raise
             _send_failure(wire, error)
             return
-        wire.send({WELCOME: written(greeting.build)} | _noted(tenancy, greeting, options))
+        wire.send({WELCOME: written(greeting.build)} | _noted(session, greeting, options))
         while True:
-            _answer(wire, tenancy, greeting, wire.receive())
+            _answer(wire, session, greeting, wire.receive())
 
 
-def _noted(tenancy: Tenancy, greeting: Greeting, options: IndexOptions) -> Message:
-    notice = tenancy.notice(greeting, options)
+def _noted(session: Session, greeting: Greeting, options: IndexOptions) -> Message:
+    notice = session.notice(greeting, options)
     return {NOTICE: notice} if notice else {}
 
 
-def _answer(wire: Wire, tenancy: Tenancy, greeting: Greeting, message: Message) -> None:
+def _answer(wire: Wire, session: Session, greeting: Greeting, message: Message) -> None:
     if CANCEL in message:
         # The cancellation crossed the result.
         return
     method, arguments, trace = read_request(message)
     try:
         if method == "follow":
-            _follow(wire, tenancy, **arguments)
+            _follow(wire, session, **arguments)
             return
         began = time.time()
         with tracing.continued(trace):
-            result, options = _result(wire, tenancy, method, arguments)
+            result, options = _result(wire, session, method, arguments)
         if greeting.remembered:
-            tenancy.questions.add(str(greeting.client), method, arguments, result, began)
+            session.questions.add(str(greeting.client), method, arguments, result, began)
     except (LeavingError, ConnectionError, SharingError):
         raise
     except Exception as error:  # noqa: BLE001 - the client's to raise
         _send_failure(wire, error)
     else:
-        wire.send_encoded(encoded(RESULT, methods()[method].gives, result, _noted(tenancy, greeting, options)))
+        wire.send_encoded(encoded(RESULT, methods()[method].gives, result, _noted(session, greeting, options)))
 
 
-def _follow(wire: Wire, tenancy: Tenancy, options: WatchOptions) -> None:
+def _follow(wire: Wire, session: Session, options: WatchOptions) -> None:
     """Follow the files for a client, and send it the reports of the watch, until it leaves."""
-    with tenancy.followers.joined(options) as reports:
+    with session.followers.joined(options) as reports:
         wire.send({RESULT: None})
         Thread(target=_send_reports, args=(wire, reports), name="reports", daemon=True).start()
         try:
@@ -162,16 +162,16 @@ def _send_reports(wire: Wire, reports: Reports) -> None:
         wire.hang_up()
 
 
-def _result(wire: Wire, tenancy: Tenancy, method: str, arguments: Mapping[str, Any]) -> tuple[object, IndexOptions]:
+def _result(wire: Wire, session: Session, method: str, arguments: Mapping[str, Any]) -> tuple[object, IndexOptions]:
     """Answer a call; return its result, and the options in force."""
     if not methods()[method].is_run:
-        with tenancy.call(method) as opened:
+        with session.call(method) as opened:
             # Questions outlive the index that was asked: another client's options open another one.
-            asked = tenancy.questions.all if method == "asked" else getattr(opened.index, method)
+            asked = session.questions.all if method == "asked" else getattr(opened.index, method)
             return asked(**arguments), opened.index.options
     caller = _Caller(wire)
     while True:
-        with tenancy.call(method) as opened:
+        with session.call(method) as opened:
             result = _run(caller, opened, method, arguments)
             if caller.gave_up or not opened.is_ending:
                 return result, opened.index.options

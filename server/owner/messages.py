@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,6 +38,9 @@ ASKS, USERS, DISMISSES = "asks", "users", "dismisses"
 """Question to the owner, in place of a client in a greeting: who uses the index, or to leave if nobody does."""
 OWNS, FOLDER, ROOT = "owns", "folder", "root"
 """Request to the user's owner, with these two beside it: to own another index, too."""
+_VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:\.?(dev|a|b|rc|post)(\d+))?")
+_STAGES = ("dev", "a", "b", "rc", "", "post")
+"""Of a version, in the order of time; "" is the release itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +51,11 @@ class Build:
     version: str
 
     @property
-    def order(self) -> tuple[int, ...]:
-        """Sort key: the newer of two builds is greater."""
-        numbers = "".join(char if char.isdecimal() else " " for char in self.version).split()
-        return (self.protocol, *map(int, numbers))
+    def order(self) -> tuple[int, tuple[int, ...], int, int]:
+        """Sort key: the newer of two builds is greater, as 0.2.0 is than 0.2.0rc1."""
+        match = _VERSION.match(self.version)
+        release, stage, number = match.groups(default="") if match else ("0", "", "")
+        return self.protocol, tuple(map(int, release.split("."))), _STAGES.index(stage), int(number or 0)
 
 
 @functools.cache
@@ -87,7 +92,7 @@ class Greeting:
         client: sends it.
         root: of the index.
         options: of the index.
-        variables: of its environment, for reaching services; see `environment.service_variables`.
+        variables: of its environment, for reaching services; see `client_options.service_variables`.
         idle_seconds: time the owner waits for another client after the last one left.
         adopts: whether its options hold even for connected clients with other ones.
         token: proves access to the owner's address file; empty on a unix socket.

@@ -20,7 +20,7 @@ from cqm.server.owner.messages import Build
 from cqm.server.owner.wire import Wire
 
 if TYPE_CHECKING:
-    from cqm.server.owner.session import Tenancy
+    from cqm.server.owner.session import Session
 
 _log = logging.getLogger(__name__)
 
@@ -102,60 +102,60 @@ class OwnedIndex:
 
         source = source_for_first_index(self._folder, self._root) if self._root else None
         # Indexing modules load after clients were told to come: these are busy meanwhile.
-        from cqm.server.owner.session import Tenancy
+        from cqm.server.owner.session import Session
 
-        tenancy = Tenancy(self._build, self._folder, self._look, source)
+        session = Session(self._build, self._folder, self._look, source)
         try:
-            self._serve_all(tenancy)
+            self._serve_all(session)
         finally:
             # Whatever happened: the process may live on for other indexes, and would keep this one.
             self._listener.close()
-            tenancy.end()
+            session.end()
             with self._lock:
                 for wire in self._wires:
                     wire.hang_up()
 
-    def _serve_all(self, tenancy: "Tenancy") -> None:
+    def _serve_all(self, session: "Session") -> None:
         """Serve clients until nobody needs the index."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._listener, selectors.EVENT_READ)
             selector.register(self._woken, selectors.EVENT_READ)
-            while (left := self._seconds_left(tenancy)) != 0:
+            while (left := self._seconds_left(session)) != 0:
                 for key, _ in selector.select(left):
                     if key.fileobj is self._listener:
-                        self._accept(tenancy)
+                        self._accept(session)
                     else:
                         self._woken.recv(4096)
                 try:
-                    if tenancy.rest(_REST_SECONDS):
+                    if session.rest(_REST_SECONDS):
                         give_memory_back()
                 except CqmError as error:
                     _log.warning("%s", error)
                 if not is_found(self._folder, self._address):
                     # Present clients are served to the end; new ones go to the next owner.
-                    tenancy.leave()
+                    session.leave()
 
-    def _seconds_left(self, tenancy: "Tenancy") -> float | None:
+    def _seconds_left(self, session: "Session") -> float | None:
         """Seconds to wait for something to happen; 0 when it is time to end."""
-        if self._is_told_to_end or tenancy.is_over:
+        if self._is_told_to_end or session.is_over:
             return 0.0
         with self._lock:
-            idle = self._idle_since + tenancy.idle_seconds - time.monotonic()
+            idle = self._idle_since + session.idle_seconds - time.monotonic()
             return _LOOK_SECONDS if self._wires else min(_LOOK_SECONDS, max(0.0, idle))
 
-    def _accept(self, tenancy: "Tenancy") -> None:
+    def _accept(self, session: "Session") -> None:
         wire = accepted(self._listener)
         if wire is None:
             return
         with self._lock:
             self._wires.add(wire)
-        Thread(target=self._serve, args=(wire, tenancy), name="client", daemon=True).start()
+        Thread(target=self._serve, args=(wire, session), name="client", daemon=True).start()
 
-    def _serve(self, wire: Wire, tenancy: "Tenancy") -> None:
+    def _serve(self, wire: Wire, session: "Session") -> None:
         from cqm.server.owner.connection import serve
 
         try:
-            serve(wire, tenancy, self._build, self._address)
+            serve(wire, session, self._build, self._address)
         except Exception:  # noqa: BLE001 - this thread's boundary
             _log.exception("A connection failed.")
         finally:

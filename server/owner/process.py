@@ -220,7 +220,10 @@ def _announce(failure: object) -> None:
     """Tell the starter that clients may come, and release its pipe."""
     sys.stdout.write(f"{json.dumps(failure)}\n")
     sys.stdout.flush()
-    os.dup2(2, 1)
+    # Not to the log, which this descriptor would hold open when it is renamed.
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.close(nothing)
 
 
 def _keep_log(path: Path) -> None:
@@ -228,13 +231,25 @@ def _keep_log(path: Path) -> None:
     log = _PrivateLog(path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
     log.setFormatter(_PlainLines("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
-    if log.stream:
-        os.dup2(log.stream.fileno(), 2)
+    log.take_descriptor()
     faulthandler.enable()
 
 
 class _PrivateLog(RotatingFileHandler):
     """A log of this user alone: anything else in its place, such as a link, isn't written to."""
+
+    def take_descriptor(self) -> None:
+        """Have standard error lead here, as the last words of a crash do."""
+        if self.stream:
+            os.dup2(self.stream.fileno(), 2)
+
+    def doRollover(self) -> None:  # noqa: N802 - of the library
+        """Begin a new file, also for standard error: Windows renames no file that a descriptor holds open."""
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 2)
+        os.close(nothing)
+        super().doRollover()
+        self.take_descriptor()
 
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)

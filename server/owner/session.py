@@ -1,11 +1,10 @@
 """The index of an owner and its clients: the options in force, how long they hold, and who may change them."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Condition, Lock
-from types import MappingProxyType
 
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.options import IndexOptions
@@ -33,7 +32,27 @@ class LeavingError(Exception):
     """The owner leaves; clients ask the next one."""
 
 
-class Tenancy:
+class _Variables(Mapping[str, str]):
+    """Variables of an open index's services, which its threads read with each new connection.
+
+    Parameters:
+        held: replaced as a whole by another one, never changed: a thread may be reading it.
+    """
+
+    def __init__(self, held: Mapping[str, str]) -> None:
+        self.held = held
+
+    def __getitem__(self, name: str) -> str:
+        return self.held[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.held)
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+
+class Session:
     """The index with its users, counted by connections, calls and runs.
 
     Parameters:
@@ -55,8 +74,7 @@ class Tenancy:
         self._going: Counter[str] = Counter()
         self._held: frozenset[str] = frozenset()
         self._opened: Opened | None = None
-        self._variables: dict[str, str] = {}
-        """Of the services of the open index, which reads them with each new connection."""
+        self._variables = _Variables({})
         self._is_leaving = self._is_ended = False
         self.followers = Followers()
         self.questions = Questions()
@@ -177,8 +195,11 @@ class Tenancy:
     def leave(self) -> None:
         """Leave when running work is done."""
         with self._changed:
+            is_news = not self._is_leaving
             self._is_leaving = True
-        self._tell()
+        # The owner's loop calls this at each turn while nobody can find it: told again, it would turn for ever.
+        if is_news:
+            self._tell()
 
     def end(self) -> None:
         """Close the index; wait a moment for running calls.
@@ -219,9 +240,9 @@ class Tenancy:
             with self._changed:
                 self._going[method] -= 1
                 self._changed.notify_all()
-                is_leaving = self._is_leaving
+                may_be_over = self._is_leaving and method in _RUNS
             # The owner looks at files when it is told: after each search that takes as long as a tenth of it.
-            if is_leaving:
+            if may_be_over:
                 self._tell()
 
     def _enter(self, greeting: Greeting) -> None:
@@ -261,7 +282,7 @@ class Tenancy:
             return
         if self._goes_on(methods()):
             # Work is not stopped for a new key: the next connection uses it.
-            known.update(new)
+            known.held = new
         else:
             self._switch(greeting, only_new=only_new)
 
@@ -306,14 +327,14 @@ class Tenancy:
         try:
             if before:
                 before.close()
-            variables = {**greeting.variables, **(self._variables if only_new else {})}
+            variables = _Variables({**greeting.variables, **(self._variables if only_new else {})})
             source, self._source = self._source, None
-            index = FollowedIndex.open(Path(greeting.root), greeting.options, source, MappingProxyType(variables))
+            index = FollowedIndex.open(Path(greeting.root), greeting.options, source, variables)
             self._variables = variables
             self._publish(index, greeting.client)
         finally:
             if self._opened is None and before and not self._is_ended:
-                held = MappingProxyType(self._variables)
+                held = self._variables
                 self._publish(FollowedIndex.open(before.index.root, before.index.options, variables=held))
 
     def _publish(self, index: FollowedIndex, client: Client | None = None) -> None:

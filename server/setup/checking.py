@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cqm.server.bounded import run_bounded
+
 LIMIT_SECONDS = 90.0
 """For one client: some start every server they know, one after another."""
 
@@ -43,9 +45,7 @@ def check(client: str, command: Sequence[str], folder: Path, *, is_project: bool
     """
     shown = " ".join([Path(command[0]).name, *command[1:]])
     try:
-        done = subprocess.run(
-            command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_SECONDS, check=False
-        )
+        done = run_bounded(command, LIMIT_SECONDS, cwd=folder)
     except subprocess.TimeoutExpired:
         return Check(client, shown, f"no answer within {LIMIT_SECONDS:g} s", None)
     except OSError as error:

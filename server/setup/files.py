@@ -107,10 +107,16 @@ def keep_backup(path: Path, data: bytes) -> None:
     backup.chmod(stat.S_IMODE(path.stat().st_mode))
 
 
-def delete(path: Path) -> None:
-    """Delete a file, which may be missing.
+def delete(path: Path, expected: bytes | None) -> None:
+    """Delete a file.
+
+    Parameters:
+        path: of the file, not of a link to it.
+        expected: its contents until now.
 
     Raises:
+        RefusedError: it has changed meanwhile.
         OSError: it can't be deleted.
     """
+    _require(path, expected)
     path.unlink(missing_ok=True)

@@ -178,15 +178,15 @@ def apply(change: Change) -> None:
     match change.action:
         case Action.CREATE:
             files.replace(change.real, change.after or b"", None)
-            files.delete(backup)
+            backup.unlink(missing_ok=True)
         case Action.ADD | Action.UPDATE:
             if change.action is Action.ADD or not backup.exists():
                 files.keep_backup(change.real, change.before or b"")
             files.replace(change.real, change.after or b"", change.before)
         case Action.REMOVE | Action.RESTORE:
             files.replace(change.real, change.after or b"", change.before)
-            files.delete(backup)
+            backup.unlink(missing_ok=True)
         case Action.DELETE:
-            files.delete(change.real)
+            files.delete(change.real, change.before)
         case _:
             pass

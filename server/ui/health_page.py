@@ -67,7 +67,9 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
         if now != told:
             told = now
             yield f"data: {' '.join(now.split(chr(10)))}\n\n"
-        is_busy = any(library.opened(name).running_job() for name in library.roots)
+        # Of those that are open: to open one would stop all requests, and may fail, as the card tells.
+        indexes = map(library.workspace.opened, library.roots.values())
+        is_busy = any(opened and opened.running_job() for opened in indexes)
         for _ in range(round((_PAUSE_SECONDS if is_busy else _CALM_SECONDS) / _GLANCE_SECONDS)):
             if await is_gone():
                 return
@@ -196,8 +198,12 @@ def _lists(library: Library) -> str:
     """List the files that are not, or not wholly, in the indexes."""
     parts = []
     for name in library.roots:
-        index = library.opened(name).index
-        status, skipped, secrets = index.status(), index.skipped(), index.secrets()
+        try:
+            index = library.opened(name).index
+            status, skipped, secrets = index.status(), index.skipped(), index.secrets()
+        except CqmError:
+            # Its card tells why.
+            continue
         left_out = [it for it in skipped if it.reason != SkipReason.SECRET]
         whole = [it for it in skipped if it.reason == SkipReason.SECRET]
         redacted = [f"{it.path}:{found.line}: {found.kind}" for it in secrets for found in it.findings]

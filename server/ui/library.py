@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
 from cqm.index.model.query import Answer, Query
 from cqm.index.workers import Workers
-from cqm.server.answers.merged import joined, names_of, of_each_root
+from cqm.server.answers.merged import each_answer, joined, names_of, of_each_root
 from cqm.server.config.settings import Settings
 from cqm.server.errors import PathRefusedError
 from cqm.server.workspace.workspace import OpenIndex, Workspace
@@ -56,7 +57,10 @@ class Library:
             return self.opened(next(iter(self.roots))).index.search(query)
         names = [root] if root in self.roots else list(self.roots)
         each = of_each_root(query)
-        return joined(query, {name: self.opened(name).index.search(each) for name in names})
+        return joined(query, each_answer({name: partial(self._asked, name, each) for name in names}))
+
+    def _asked(self, name: str, query: Query) -> Answer:
+        return self.opened(name).index.search(query)
 
     def locate(self, path: str) -> tuple[OpenIndex, str, str]:
         """Find the index of a shown path; return it with the path in it, and what stands before that on pages.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode
+from cqm.index.text.globs import escaped
 from cqm.server.answers.as_json import highlights
 from cqm.server.answers.render import advice_lines, header_lines, render_answer
 from cqm.server.page import safe
@@ -54,7 +55,7 @@ class Asked:
             mode=SearchMode(self.mode),
             languages=(self.language,) if self.language else (),
             kinds=(self.kind,) if self.kind else (),
-            include=(f"/{_escaped(self.folder)}/**",) if self.folder else (),
+            include=(f"/{escaped(self.folder)}/**",) if self.folder else (),
         )
 
     def address(self, page: str, **changes: object) -> str:
@@ -261,10 +262,6 @@ def _facet(asked: Asked, title: str, name: str, found: Counter[str]) -> str:
     if not first and found.total() and len(found) < 2 and name != "folder":  # noqa: PLR2004 - nothing to choose
         return ""
     return f"<nav aria-label='{title}'><h2>{title}</h2><ul>{first}{items}</ul></nav>" if first or items else ""
-
-
-def _escaped(path: str) -> str:
-    return "".join(f"\\{sign}" if sign in "*?[]!#\\ " else sign for sign in path)
 
 
 _HINT = """<p class='dim'><kbd>/</kbd> goes to the question, <kbd>j</kbd> and <kbd>k</kbd> to the results,

@@ -96,6 +96,8 @@ def open_changes(
 
 def how_to_get_watches(error: OSError) -> str:
     """Tell the user the remedy for one of LIMIT_ERRORS, in a sentence."""
+    if sys.platform != "linux":
+        return "Raise the limit of open files: ulimit -n 10240" if error.errno == errno.EMFILE else "Free memory."
     if error.errno == errno.EMFILE:
         return "Raise the limit: sudo sysctl fs.inotify.max_user_instances=1024"
     return "Raise the limit: sudo sysctl fs.inotify.max_user_watches=1048576"

@@ -114,8 +114,7 @@ class FollowedIndex(Index):
     ) -> UpdateSummary:
         """Bring the index up to date; see `Index.update`. The backfill takes up what it leaves waiting."""
         summary = super().update(paths, anew=anew, report=report, cancelled=cancelled)
-        improver = self._improver
-        return improver.after(summary) if improver else summary
+        return self._after(summary)
 
     def restore(
         self,
@@ -126,8 +125,7 @@ class FollowedIndex(Index):
     ) -> UpdateSummary:
         """Take the index from a snapshot; see `Index.restore`. The backfill takes up what it leaves waiting."""
         summary = super().restore(file, report=report, cancelled=cancelled)
-        improver = self._improver
-        return improver.after(summary) if improver else summary
+        return self._after(summary)
 
     def take(
         self,
@@ -138,6 +136,10 @@ class FollowedIndex(Index):
     ) -> UpdateSummary:
         """Take a base of the team; see `Index.take`. The backfill takes up what it leaves waiting."""
         summary = super().take(name, report=report, cancelled=cancelled)
+        return self._after(summary)
+
+    def _after(self, summary: UpdateSummary) -> UpdateSummary:
+        """Have the backfill take up what an update leaves waiting."""
         improver = self._improver
         return improver.after(summary) if improver else summary
 

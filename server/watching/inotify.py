@@ -76,7 +76,7 @@ class InotifyWatch:
         try:
             self._add(self.root)
             self._add_tree(self.root)
-        except OSError:
+        except (OSError, CqmError):
             self.stop()
             raise
 

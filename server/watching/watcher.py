@@ -104,6 +104,10 @@ class Watcher:
                 if batch.paths is None:
                     self._watch()
                 self._bring_up_to_date(batch)
+        except Exception as error:  # noqa: BLE001 - this thread's boundary
+            # What is not watched any more must not be told as fresh.
+            _log.exception("The watch of %s ended.", self._root)
+            self._say_problem(f"{self._root} is watched no more: unexpected {type(error).__name__}: {error}.")
         finally:
             self._close_source()
 
@@ -119,7 +123,7 @@ class Watcher:
                 self._source = source
             else:
                 self._source.refresh()
-        except OSError as error:
+        except (OSError, CqmError) as error:
             self._poll(error)
         else:
             self._well_watched()
@@ -157,10 +161,12 @@ class Watcher:
             self._report(WatchReport(f"Changes in {self._root} were missed: {why}. The whole tree is compared."))
         self._pending.add_whole()
 
-    def _poll(self, error: OSError) -> None:
-        remedy = f" {how_to_get_watches(error)}" if error.errno in LIMIT_ERRORS else ""
+    def _poll(self, error: OSError | CqmError) -> None:
+        is_limit = isinstance(error, OSError) and error.errno in LIMIT_ERRORS
+        remedy = f" {how_to_get_watches(error)}" if isinstance(error, OSError) and is_limit else ""
+        why = f"{error.strerror}." if isinstance(error, OSError) else str(error)
         self._say_problem(
-            f"Changes in {self._root} can't be watched: {error.strerror}. "
+            f"Changes in {self._root} can't be watched: {why} "
             f"The folder is compared every {self._options.poll:g} s instead.{remedy}"
         )
         self._pending.compare_every(self._options.poll)

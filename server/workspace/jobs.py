@@ -26,7 +26,8 @@ class Job:
     """One run of an update.
 
     Calls waiting for the job want it, and so do calls told that it goes on. When the last of them is cancelled, the job
-    stops at the next file, and the index is consistent.
+    stops at the next file, and the index is consistent. Only calls of `index_path` stop one so: other tools join it
+    once more for the index itself, see `bring_in_step`.
 
     Parameters:
         work: the update.

@@ -140,6 +140,7 @@ class Workspace:
         self._remembered = remembered
         self._open: dict[Path, OpenIndex] = {}
         self._notices: dict[Path, str] = {}
+        self._opening: dict[Path, Lock] = {}
         self._lock = Lock()
 
     def root_of(self, path: Path, allowed: Path) -> Path:
@@ -170,7 +171,12 @@ class Workspace:
         Raises:
             CqmError: it can't be opened: it is in use, damaged, or its settings are not valid.
         """
+        if opened := self._open.get(root):
+            return opened
         with self._lock:
+            opening = self._opening.setdefault(root, Lock())
+        # A lock a root: one whose owner or store takes a minute holds up no other.
+        with opening:
             if root not in self._open:
                 settings = self._settings.for_root(root)
                 noted = partial(self._note, root)
@@ -210,10 +216,14 @@ class Workspace:
 
     def close(self) -> None:
         """Close all; running work stops at the next file."""
-        with self._lock, ExitStack() as closing:
-            for opened in self._open.values():
-                closing.callback(opened.close)
-            self._open.clear()
+        with self._lock:
+            opening = list(self._opening.values())
+        with ExitStack() as closing:
+            for lock in opening:
+                # An index that is being opened is among the open ones then.
+                closing.enter_context(lock)
+            while self._open:
+                closing.callback(self._open.popitem()[1].close)
 
 
 def _log_report(report: WatchReport) -> None:

@@ -111,8 +111,11 @@ def test_the_parts_of_a_divided_section_overlap_and_others_do_not() -> None:
 
 @pytest.mark.row("D1")
 def test_no_overlap_begins_inside_code_or_a_table() -> None:
-    part = "<p>Words before it. More words.</p>\n<pre>\n" + "code line. More\n" * 8 + "</pre>\n"
-    for piece in chunked(f"<h1>T</h1>\n{part * 8}").chunks:
+    part = "<pre>\n" + "code line. More\n" * 8 + "</pre>\n" + "<p>Words after it. More words.</p>\n" * 2
+    pieces = chunked(f"<h1>T</h1>\n{part * 8}").chunks
+    assert len(pieces) > 4
+    assert any(piece.overlap_before for piece in pieces)
+    for piece in pieces:
         assert piece.text.count("<pre>") == piece.text.count("</pre>")
 
 

@@ -223,6 +223,20 @@ def test_it_ends_when_the_client_leaves(project: Path, environment: dict[str, st
     assert (running.returncode, output, errors) == (0, b"", b"")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there the SDK writes")
+def test_it_ends_in_order_when_the_client_reads_no_more(project: Path, environment: dict[str, str]) -> None:
+    with process([COMMAND, "serve", "--root", str(project)], environment) as running:
+        shake_hands(running)
+        assert running.stdin
+        assert running.stdout
+        assert running.stderr
+        running.stdout.close()
+        running.stdin.write(b'{"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}}\n')
+        running.stdin.flush()
+        assert running.wait(PATIENCE_SECONDS) == 0
+        assert running.stderr.read() == b""
+
+
 @FORKED
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -7,6 +7,7 @@ SOURCES = Path(__file__).parents[2]
 STARTERS = {
     "chunkers/extras.py",  # quotes a command for Windows
     "index/files/git.py",
+    "server/bounded.py",  # for `bulk/listed.py` and `setup/checking.py`
     "server/bulk/work.py",  # `cqm export`, a process for each repository
     "server/bulk/listed.py",  # `git clone` of the repositories that the user lists
     "server/issues/gh.py",

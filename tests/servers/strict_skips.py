@@ -13,6 +13,7 @@ LISTED = {
     r"(this user can read every file|the superuser may read everything|nothing is (unreadable|read-only) for root)": (
         "Root passes every permission check. A run by an ordinary user covers these tests."
     ),
+    r"only root can (be two users|give files away)": "Root alone may; `tests.yml` runs these tests by sudo, too.",
     r"a file system cannot be mounted without privileges here": "Some containers allow no user namespaces.",
     r"no browser here: .*": "Neither a Chromium nor its driver are in the lock file: 200 MB for a few tests.",
     r"QDRANT_URL names no server.*": "No package index has Qdrant's server; the double runs in its place.",

@@ -180,5 +180,7 @@ def _check_project(root: Path, paths: list[Path], overrides: dict[str, str]) -> 
 
 
 def _as_glob(relative: str) -> str:
+    from cqm.index.text.globs import escaped  # start-up time
+
     # From the root: a glob without a slash matches at any depth.
-    return "/" + "".join(f"\\{sign}" if sign in "*?[]!#\\ " else sign for sign in relative)
+    return f"/{escaped(relative)}"

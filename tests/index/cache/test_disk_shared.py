@@ -91,7 +91,7 @@ def test_a_folder_that_cannot_be_made_is_told_and_left_alone_for_a_while(
     assert layer(cache, "disk").problem == ""
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is read-only for root")
 def test_a_read_only_folder_is_a_miss(opened: "Open", layer: "Tell", folder: Path) -> None:
     opened().put("vectors", ITEMS)
     folder.parent.chmod(0o500)

@@ -361,6 +361,7 @@ def test_counting_ends_somewhere_and_says_at_least(changing: tuple[Index, Path])
     assert "ended" in answer.degraded
 
 
+@pytest.mark.timeout(60)
 def test_a_pattern_made_to_hang_ends(changing: tuple[Index, Path]) -> None:
     index, root = changing
     (root / "line.txt").write_bytes(b"a" * 900_000 + b"!\n")

@@ -212,7 +212,9 @@ def test_filters_hold_for_places_too(index: Index) -> None:
 
 
 def test_parts_of_the_score_of_a_place_add_up(index: Index) -> None:
-    for hit in index.search(Query(TRACE)).hits:
+    hits = index.search(Query(TRACE)).hits
+    assert any("exact" in hit.parts for hit in hits)
+    for hit in hits:
         assert sum(hit.parts.values()) == pytest.approx(hit.score)
 
 

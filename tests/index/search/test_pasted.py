@@ -267,6 +267,7 @@ def test_other_questions_count_as_they_are(text: str) -> None:
     assert read_question(text).said == text
 
 
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize("part", ["(", "<!-- ", "![", "a.b:1\n", "### ", '"', "at a.b(", "Caused by: ", "[", "\\n at "])
 def test_a_text_made_to_take_long_is_read_in_time(part: str) -> None:
     read_question(f"### Environment\n{part * (60_000 // len(part))}\na.py:1 b.py:2")

@@ -1,5 +1,7 @@
 """Commits and their lines as text: within a budget, every line of a file below a mark."""
 
+import re
+
 import pytest
 
 from cqm.index.model.changes import ChangedBy, ChangedLines, Changes
@@ -42,3 +44,22 @@ def test_commits_without_lines_are_told_in_a_line_each() -> None:
     assert text.count("Fix number") == 8
     assert changes_text(Changes("odd", ())).startswith("No commit's message has a word of 'odd'.")
     assert 'ask with cursor "8"' in changes_text(Changes("", COMMITS, next_cursor="8"))
+
+
+@pytest.mark.parametrize("budget", [150, 250, 20_000])
+def test_pages_of_commits_within_a_budget_leave_out_none(budget: int) -> None:
+    commits = tuple(ChangedBy(f"{n:040x}", 86_400.0 * n, f"Fix number {n}") for n in range(40))
+    seen, start = 0, 0
+    while True:
+        page = commits[start : start + 15]
+        following = str(start + 15) if start + 15 < len(commits) else ""
+        text = changes_text(Changes("", page, next_cursor=following), budget, start=start)
+        assert most_tokens(text) <= budget
+        assert re.findall(r"Fix number (\d+)", text) == [str(n) for n in range(seen, seen + text.count("Fix number"))]
+        seen += text.count("Fix number")
+        cursor = text.partition('cursor "')[2].partition('"')[0]
+        if not cursor:
+            break
+        start = int(cursor)
+        assert start == seen
+    assert seen == len(commits)

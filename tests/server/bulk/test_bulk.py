@@ -9,6 +9,7 @@ import pytest
 
 from cqm.index import EmbeddingOptions, IndexOptions
 from cqm.index.snapshots.restore import opened_snapshot
+from cqm.server.bulk import listed
 from cqm.server.bulk.bulk import make_snapshots
 from cqm.server.bulk.listed import Repository, read_list
 from cqm.server.bulk.work import Plan, attempt, export_here
@@ -31,6 +32,28 @@ def test_a_list_has_folders_addresses_names_and_comments(tmp_path: Path) -> None
         Repository("git@host:team/tools.git", "tools"),
     ]
     assert [it.is_elsewhere for it in read_list(text, tmp_path)] == [False, True, True]
+
+
+def test_a_folder_of_windows_is_named_by_its_last_part(tmp_path: Path) -> None:
+    found = read_list("C:\\src\\shop\nD:\\tools\\\n", tmp_path)
+    assert [it.name for it in found] == ["shop", "tools"]
+    assert not any(it.is_elsewhere for it in found)
+
+
+@pytest.mark.processes
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(sys.platform == "win32", reason="a program of the shell stands for git")
+def test_a_clone_that_stalls_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git = tmp_path / "programs" / "git"
+    git.parent.mkdir()
+    # As git does, it leaves the transfer to a child, which holds its output open.
+    git.write_text("#!/bin/sh\n/bin/sleep 90 &\n/bin/sleep 90\n")
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", str(git.parent))
+    monkeypatch.setattr(listed, "GIT_SECONDS", 0.5)
+    with pytest.raises(BulkError, match=r"git is not done after 0\.5 s") as given_up:
+        listed.checked_out(Repository("https://127.0.0.1:9/shop.git", "shop"), tmp_path)
+    assert given_up.value.retryable
 
 
 def test_every_mistake_of_a_list_is_told_at_once(tmp_path: Path) -> None:

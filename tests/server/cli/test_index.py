@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,23 @@ def test_indexing_tells_what_it_did(cqm: "Cqm") -> None:
     done = cqm.run("index")
     assert done.returncode == 0
     assert re.search(r": 2 files in [\d.]+ s, 2 unchanged\n", done.stdout)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows deletes no folder that a program works in")
+def test_in_a_deleted_working_folder_commands_end_with_a_message(cqm: "Cqm") -> None:
+    def there(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        folder = cqm.project / "gone"
+        folder.mkdir()
+        script = 'rmdir "$PWD" && exec "$0" "$@"'
+        command = ["sh", "-c", script, cqm.program, *arguments]
+        return subprocess.run(command, cwd=folder, env=cqm.environment, check=False, capture_output=True, text=True)
+
+    version = there("--version")
+    assert (version.returncode, version.stdout[:4]) == (0, "cqm ")
+    for arguments in (["status"], ["search", "greet"], ["list"]):
+        done = there(*arguments)
+        assert done.returncode == 1
+        assert re.fullmatch(r"cqm: .*No such file or directory.*\n", done.stderr), done.stderr
 
 
 def test_a_file_that_cannot_be_read_is_a_partial_failure(cqm: "Cqm") -> None:

@@ -59,6 +59,7 @@ def add_modules(cqm: "Cqm", count: int) -> None:
 def test_a_list_tells_of_every_index_without_opening_any(cqm: "Cqm") -> None:
     second = other(cqm, "second")
     cqm.run("index")
+    assert "1 index, " in cqm.run("list").stdout
     second.run("index")
     listed = entries(cqm)
     assert set(listed) == {"project", "second"}

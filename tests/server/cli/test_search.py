@@ -332,6 +332,15 @@ def test_a_path_behind_the_question_narrows_the_answer_to_what_is_below_it(cqm: 
     assert [entry["root"] for entry in cqm.json("list")["indexes"]] == [str(cqm.project)]
 
 
+def test_a_wrong_cursor_is_refused_with_several_folders_too(cqm: "Cqm", other: Path) -> None:
+    places = ["--path", str(cqm.project), "--path", str(other)]
+    for asked in ([], places):
+        done = cqm.run("search", "greet", "--cursor", "soon", *asked)
+        assert (done.returncode, "`cursor soon`: expected the cursor of the page before" in done.stderr) == (2, True), (
+            done.stderr
+        )
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -74,8 +74,9 @@ def add_modules(cqm: "Cqm", count: int) -> None:
 def once_it_ended(cqm: "Cqm") -> dict[str, Any]:
     """The status when nothing runs any more: an owner notices a moment later that its client was killed."""
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while (status := cqm.json("status"))["running"] and time.monotonic() < deadline:
-        pass
+    while (status := cqm.json("status"))["running"]:
+        assert time.monotonic() < deadline, status["running"]
+        time.sleep(0.1)
     return dict(status)
 
 

@@ -53,7 +53,7 @@ def test_the_index_can_live_in_the_project(cqm: "Cqm") -> None:
         (["search", "x", "--limit", "101"], "1<=x<=100"),
         (["search", "x", "--mode", "fuzzy"], "'fuzzy' is not one of"),
         (["search", "x", "--changed-since", "yesterday"], "`--changed-since yesterday`: expected a span such as 2d or"),
-        (["search", "x", "--cursor", "abc"], "`cursor abc`: expected next_cursor"),
+        (["search", "x", "--cursor", "abc"], "`cursor abc`: expected the cursor of"),
         (["search", " "], "The query is empty."),
         (["index", "--set", "chunk.max_tokens"], "expected NAME=VALUE"),
         (["index", "--set", "chunk.size=5"], 'unknown option "chunk.size"'),

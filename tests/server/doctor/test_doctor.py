@@ -3,8 +3,10 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -76,6 +78,7 @@ def test_without_any_configuration_everything_works_offline(cqm: "Cqm") -> None:
         "cache disk": "ok",
         "store": "not configured",
     }
+    assert found["reranker"]["detail"].startswith("the built-in reader orders the results of sentences")
     assert found["embedding"]["detail"].startswith("embedded/code-256, 256 dimensions, ")
     assert "tools search, usages, " in found["MCP server"]["detail"]
 
@@ -235,6 +238,30 @@ def test_a_service_that_hangs_is_not_waited_for(cqm: "Cqm", server: ScriptedServ
     settings = Settings.model_validate({"embedding": model, "index": {"home": cqm.project.parent / "indexes"}})
     found = {checked.name: checked for checked in examine(cqm.project, lambda: settings, limit_seconds=3)}
     assert (found["embedding"].verdict, found["embedding"].detail) == (Verdict.PROBLEM, "not done after 3 s")
+
+
+def test_a_check_that_ends_by_an_unexpected_error_is_a_problem_and_the_others_are_made(
+    cqm: "Cqm", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(ModuleType):
+        """An installed package that does not fit."""
+
+        def __getattr__(self, name: str) -> object:
+            raise RuntimeError(f"no {name} here")
+
+    monkeypatch.delitem(sys.modules, "cqm.index.cache.redis", raising=False)
+    monkeypatch.setitem(sys.modules, "redis", Broken("redis"))
+    settings = Settings.model_validate(
+        {
+            "embedding": {"provider": "none"},
+            "cache": {"redis_url": "redis://127.0.0.1:9/0"},
+            "index": {"home": cqm.project.parent / "i"},
+        }
+    )
+    found = {checked.name: checked for checked in examine(cqm.project, lambda: settings)}
+    assert found["cache redis"].verdict is Verdict.PROBLEM
+    assert found["cache redis"].detail.startswith("unexpected RuntimeError: no ")
+    assert found["store"].verdict is not Verdict.PROBLEM
 
 
 # Contexts, rerankers and the cache.

@@ -93,6 +93,16 @@ async def test_the_tools_are_listed_with_what_they_do_and_do_not(connect: Connec
     assert len(INSTRUCTIONS.encode()) <= 2048
 
 
+async def test_an_argument_tells_the_configured_default(tmp_path: Path, mode: str) -> None:
+    overrides = {"index.home": str(tmp_path / "home"), "server.wait_seconds": "7.5", "server.token_budget": "1234"}
+    settings = load_settings(overrides=overrides, environment={}, user=tmp_path / "none.yml")
+    async with Client(make_server(settings, make_guard([tmp_path])), mode=mode) as client:
+        (search,) = (it for it in (await client.list_tools()).tools if it.name == "search")
+    told = {name: it.get("description") for name, it in search.input_schema["properties"].items()}
+    assert told["wait_seconds"] == "For changes to be indexed; for a first index 7.5."
+    assert told["token_budget"] == "Default 1234."
+
+
 async def test_tools_and_instructions_take_under_1500_tokens_of_a_session(connect: Connect, project: Path) -> None:
     async with connect(project) as client:
         tools = (await client.list_tools()).tools
@@ -137,12 +147,14 @@ async def test_a_search_without_a_path_searches_all_open_folders_and_names_them(
         first = await call(client, "search", query="limit retries", limit=1)
         second = await call(client, "search", query="limit retries", limit=1, cursor="1")
         deep = await refusal(client, "search", query="limit retries", cursor="100")
+        wrong = [await refusal(client, "search", query="limit retries", cursor=it) for it in ("soon", "9" * 5000)]
     assert f"in {project}, {other}" in both.partition("\n")[0]
     assert {"project/src/limits.py", "other/lib/limits.go"} <= places_of(both)
     assert places_of(one) == {"lib/limits.go"}
     assert places_of(listed) == {"project/src/limits.py", "other/lib/limits.go"}
     assert places_of(first) | places_of(second) == places_of(listed)
     assert "Search one of the folders" in deep
+    assert all(": expected the cursor of the page before. Pass it unchanged." in it for it in wrong)
 
 
 async def test_filters_that_one_of_several_folders_lacks_keep_those_of_the_others(
@@ -620,6 +632,15 @@ async def test_lines_that_a_commit_changed_are_found_by_its_message(connect: Con
             await anyio.run_process(["git", *who, *arguments], cwd=project)
         found = await call(client, "changes", commit="limit retries")
         assert re.search(r"  Limit the retries\n#\d+ src/limits.py:1-6  limit_retries \(function\)\n", found)
+        for number in range(30):
+            message = f"Commit {number} of many, with a subject that takes some of the tokens of a reply"
+            await anyio.run_process(["git", *who, "commit", "-q", "--allow-empty", "-m", message], cwd=project)
+        seen, cursor = [], ""
+        while not seen or cursor:
+            page = await call(client, "changes", cursor=cursor, token_budget=200)
+            seen += re.findall(r"Commit (\d+) of many", page)
+            cursor = page.partition('cursor "')[2].partition('"')[0]
+    assert seen == [str(number) for number in reversed(range(30))]
 
 
 @IN_BOTH_MODES_THROUGH_AN_OWNER

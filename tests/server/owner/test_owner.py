@@ -3,23 +3,28 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
-from typing import TYPE_CHECKING
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from filelock import FileLock
+from scripted_server import Reply, Request, ScriptedServer
 
 from cqm.index.disk.locations import owner_folder
 from cqm.index.engine import Index
 from cqm.index.model.errors import IndexInUseError, StoreError
+from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.query import Query
 from cqm.server.errors import SharingError
 from cqm.server.owner.messages import this_build
@@ -189,6 +194,59 @@ def test_sockets_of_indexes_that_are_gone_do_not_pile_up(place: "Place", tmp_pat
         assert index.search(Query("compute_1")).hits
 
 
+def test_the_socket_of_an_owner_that_is_starting_is_left_to_it(place: "Place") -> None:
+    folder = Path(os.environ["XDG_RUNTIME_DIR"]) / "cqm"
+    folder.mkdir(mode=0o700)
+    starting = folder / ".0123456789abcdef-123.abcd"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as bound:
+        bound.bind(str(starting))
+        with place.open(idle_seconds=0):
+            assert starting.exists()
+        place.wait_for_end()
+        minutes_ago = time.time() - 600
+        os.utime(starting, (minutes_ago, minutes_ago))
+        with place.open():
+            assert not starting.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells the processor time of another process")
+def test_an_owner_that_leaves_sleeps_until_its_running_work_is_done(
+    place: "Place", serve: "Callable[[], ScriptedServer]", background: Any
+) -> None:
+    server, embeds, released = serve(), Event(), Event()
+
+    def hold(_: Request) -> Reply | None:
+        embeds.set()
+        released.wait(60)
+        return None
+
+    server.rule = hold
+    embedded = replace(
+        place, options=replace(place.options, embedding=EmbeddingOptions("openai", "t", f"{server.url}/v1"))
+    )
+    try:
+        with embedded.open() as index:
+            updating = background(index.update)
+            assert embeds.wait(60)
+            owner = embedded.owner
+            with connection(embedded):
+                Path(embedded.address["path"]).unlink()
+            # The connection's end has told it to look, and it has seen that nobody finds it.
+            time.sleep(0.3)
+            before = processor_seconds(owner)
+            time.sleep(1)
+            assert processor_seconds(owner) - before < 0.1
+            released.set()
+            assert updating.result().added == 3
+    finally:
+        released.set()
+
+
+def processor_seconds(process: int) -> float:
+    times = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def test_an_owner_that_cannot_be_found_any_more_gives_the_index_to_the_next(place: "Place") -> None:
     with place.open() as index:
         index.update()
@@ -284,6 +342,21 @@ def test_the_log_of_an_owner_is_bounded(place: "Place") -> None:
     logged = place.log.read_text()
     assert logged.count("not JSON") == 3
     assert "Traceback" not in logged
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are others here")
+def test_the_last_words_of_an_owner_come_into_its_newest_log(place: "Place") -> None:
+    with place.open():
+        with place.log.open("ab") as log:
+            log.write(b"." * 500_000 + b"\n")
+        for _ in range(2):
+            with connection(place) as raw:
+                raw.sendall(b"\0\0\0\4nope")
+                raw.recv(1)
+        assert place.log.stat().st_size < 100_000
+        os.kill(place.owner, signal.SIGABRT)
+        place.wait_for_end()
+    assert "Fatal Python error: Aborted" in place.log.read_text()
 
 
 def test_without_unix_sockets_a_token_proves_who_may_come(place: "Place", monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,8 @@ from cqm.index.engine import Index
 from cqm.index.model.progress import Progress
 from cqm.index.model.query import Query
 from cqm.index.status.status import read_status
+from cqm.server.errors import SharingError
+from cqm.server.owner import connect
 from cqm.server.owner.address import read_address
 
 if TYPE_CHECKING:
@@ -109,6 +111,24 @@ def test_clients_come_to_an_index_whose_owners_die_as_they_start(place: "Place",
             assert {each.result() for each in coming} == {3}
             place.kill()
             killed.add(place.owner)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(sys.platform == "win32", reason="a program of the shell stands for the owner")
+def test_an_owner_that_hangs_at_its_start_is_ended_and_told(
+    place: "Place", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hangs = tmp_path / "python"
+    # As an owner does, it leaves the work to a child, which holds the pipe too.
+    hangs.write_text("#!/bin/sh\nsleep 600 &\n")
+    hangs.chmod(0o755)
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "executable", str(hangs))
+        patched.setattr(connect, "START_SECONDS", 1.0)
+        with pytest.raises(SharingError, match=r"did not start within 1 s\. Look for the reason in"):
+            place.open()
+    with place.open() as index:
+        assert index.update().added == 3
 
 
 @FORKED

@@ -89,4 +89,13 @@ def test_an_owner_ends_what_its_clients_have_begun_before_it_makes_way(large: "P
 
 def test_versions_are_compared_by_their_numbers() -> None:
     assert Build(1, "0.9.1").order < Build(1, "0.10.0").order < Build(2, "0.1").order
-    assert replace(OLD, version="1.2.3").order == (PROTOCOL, 1, 2, 3)
+    assert replace(OLD, version="1.2.3").order[:2] == (PROTOCOL, (1, 2, 3))
+    ordered = ["0.1.9", "0.2.0.dev3", "0.2.0a1", "0.2.0b2", "0.2.0rc1", "0.2.0rc2", "0.2.0", "0.2.0.post1", "0.2.1"]
+    backwards = ordered[::-1]
+    assert sorted(backwards, key=lambda version: Build(1, version).order) == ordered
+
+
+def test_an_owner_of_a_release_candidate_makes_way_for_the_release(place: "Place") -> None:
+    candidate = Build(PROTOCOL, f"{this_build().version}rc1")
+    with owner_of(place, candidate), place.open(build=candidate), place.open(idle_seconds=0) as index:
+        assert index.update().added == 3

@@ -1,9 +1,11 @@
 """`cqm setup` in a home with the files of twelve clients."""
 
+import io
 import json
 import os
 import stat
 import sys
+import time
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +66,13 @@ FILES: dict[str, bytes] = {
 }
 """The files of twelve clients, and two with instructions."""
 CQM = str(Path(sys.executable).parent / "cqm")
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def test_twelve_clients_get_an_entry_a_second_run_changes_nothing_and_remove_restores_every_byte(home: "Home") -> None:
@@ -264,6 +273,29 @@ def test_nothing_is_written_without_consent(home: "Home") -> None:
     assert home.files() == FILES
 
 
+def test_an_edit_of_a_file_that_would_be_deleted_is_kept_while_the_question_waits(
+    home: "Home", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(home.home, "linux", {})
+    asked = Asked(("cursor",), yes=True)
+    assert setup(asked, machine, home.project) == 0
+    file = home.home / ".cursor" / "mcp.json"
+    edited = file.read_bytes().replace(
+        b'"mcpServers": {', b'"mcpServers": {"linear": {"url": "https://mcp.linear.app"},'
+    )
+    assert edited != file.read_bytes()
+
+    def agree(*_: object, **__: object) -> bool:
+        file.write_bytes(edited)
+        return True
+
+    monkeypatch.setattr("click.confirm", agree)
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("sys.stderr", Terminal())
+    assert setup(replace(asked, yes=False, remove=True), machine, home.project) == 1
+    assert file.read_bytes() == edited
+
+
 def test_other_lines_of_a_file_are_not_shown_since_they_may_hold_keys(home: "Home") -> None:
     home.write(
         {".cursor/mcp.json": b'{\n  "mcpServers": {\n    "a": {"env": {"KEY": "s3cret"}}\n  },\n  "b": "s3cret"\n}'}
@@ -340,6 +372,11 @@ def test_a_client_whose_program_is_there_is_asked_what_it_sees(home: "Home", tmp
     done = home.run("--yes")
     assert done.exit_code == 1
     assert "Codex: `codex mcp list` says: cqm: Disconnected" in done.stdout
+    # As one does that leaves a process behind, which holds its output open: it has answered all the same.
+    program.write_text("#!/bin/sh\n/bin/sleep 20 &\necho 'cqm: Connected'\n")
+    began = time.monotonic()
+    assert home.json("--yes")["checks"][0]["connects"]
+    assert time.monotonic() - began < 15
     # As Gemini CLI tells of every server in a folder that it was not started in before.
     program.write_text("#!/bin/sh\necho 'cqm: Disabled'; echo 'Servers are disabled: this folder is untrusted.' >&2\n")
     done = home.run("--yes")

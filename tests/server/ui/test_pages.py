@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from cqm.server.ui.health_page import health_events
-from cqm.server.ui.library import Library
+from cqm.server.ui.library import Library, make_library
 from cqm.server.ui.treemap import MOST_CELLS, Sized, treemap
 
 RECTANGLE = re.compile(r"<rect class='\w+' x='([\d.]+)' y='([\d.]+)' width='([\d.]+)' height='([\d.]+)' rx='3'>")
@@ -164,6 +164,45 @@ def test_paths_of_several_roots_begin_with_the_name_of_theirs(tree: Path, tmp_pa
         assert "limits.py" not in alone
         assert "try_again" in shown(browser, "file", path="other/again.py")
         assert browser.get("file", params={"path": "elsewhere/again.py"}).status_code == 404
+
+
+@pytest.mark.processes
+def test_a_filter_that_one_of_several_roots_lacks_keeps_the_results_of_the_others(tree: Path, tmp_path: Path) -> None:
+    other = tmp_path.resolve() / "other"
+    other.mkdir()
+    (other / "retries.go").write_text("package other\n\nfunc TryAgain(retries int) int { return retries }\n")
+    with opened_library([tree, other], tmp_path / "home") as library:
+        page = shown(entered(library), "results", q="retries", language="go")
+    assert "retries.go" in page
+    assert "limits.py" not in page
+
+
+@pytest.mark.processes
+def test_an_index_that_cannot_be_opened_is_told_on_the_page_of_health_and_in_its_events(tmp_path: Path) -> None:
+    good, bad = (tmp_path.resolve() / name for name in ("good", "bad"))
+    for root in (good, bad):
+        root.mkdir()
+        (root / "one.py").write_text("def one():\n    return 1\n")
+
+    async def told(library: Library) -> list[str]:
+        async def is_gone() -> bool:
+            return len(found) > 1
+
+        found: list[str] = []
+        # From the second look on nothing is new; the first goes on to the second.
+        with anyio.move_on_after(6):
+            async for event in health_events(library, is_gone):
+                found += [event]
+        return found
+
+    with opened_library([good], tmp_path / "home") as library:
+        (bad / "cqm.yml").write_text("chunk: {max_tokens: many}\n")
+        both = make_library([good, bad], library.settings, library.workspace, library.workers)
+        page = shown(entered(both), "health")
+        events = anyio.run(told, both)
+    for text in (page, events[1]):
+        assert "1 indexed" in text
+        assert "max_tokens" in text
 
 
 @pytest.mark.processes

@@ -11,10 +11,10 @@ from threading import Condition, Event
 
 import pytest
 
-from cqm.index.model.errors import StoreError
+from cqm.index.model.errors import ScanError, StoreError
 from cqm.index.model.progress import UpdateSummary
 from cqm.server.config.watch_options import WatchOptions
-from cqm.server.watching.events import NativeTreeWatch
+from cqm.server.watching.events import NativeTreeWatch, how_to_get_watches
 from cqm.server.watching.reports import WatchReport
 from cqm.server.watching.watcher import Watcher
 
@@ -71,7 +71,7 @@ class Scene:
         self.seen = Recorder()
         self.pause = Event()
         self.pause.set()
-        self.folder_error: OSError | None = None
+        self.folder_error: Exception | None = None
         self.watchers: list[Watcher] = []
 
     def folders(self, top: Path) -> Iterator[Path]:
@@ -91,6 +91,11 @@ class Scene:
         written.rename(self.root / name)
 
     def watch(self, options: WatchOptions | None = None) -> Recorder:
+        self.begin(options)
+        self.seen.wait_for_whole()
+        return self.seen
+
+    def begin(self, options: WatchOptions | None = None) -> None:
         watcher = Watcher(
             self.root,
             update=self.seen.update,
@@ -100,8 +105,6 @@ class Scene:
         )
         self.watchers.append(watcher)
         watcher.start()
-        self.seen.wait_for_whole()
-        return self.seen
 
 
 @pytest.fixture
@@ -270,6 +273,36 @@ def test_where_watches_run_out_it_says_so_with_the_remedy_and_compares(scene: Sc
     assert len([report for report in seen.reports if report.problem]) == 1
     scene.folder_error = None
     seen.wait_for_message("is watched again")
+
+
+@linux_only
+def test_folders_that_cannot_be_listed_are_told_and_compared(scene: Scene) -> None:
+    scene.folder_error = ScanError("A pattern is malformed.", remedy="Mend it.")
+    seen = scene.watch(WatchOptions(poll=0.05))
+    seen.wait_for_message("can't be watched: A pattern is malformed. Mend it.")
+    seen.wait_for_whole(4)
+    assert "A pattern is malformed" in scene.watchers[0].backlog().problem
+    scene.folder_error = None
+    seen.wait_for_message("is watched again")
+
+
+@linux_only
+def test_a_watch_that_an_error_ended_is_not_told_as_fresh(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    scene.folder_error = ZeroDivisionError("oops")
+    scene.begin()
+    scene.seen.wait_for_message("is watched no more: unexpected ZeroDivisionError: oops.")
+    backlog = scene.watchers[0].backlog()
+    assert backlog.count is None
+    assert "ZeroDivisionError" in backlog.problem
+    assert "Traceback" in caplog.text
+
+
+def test_a_limit_is_raised_by_a_command_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "sysctl" in how_to_get_watches(OSError(errno.EMFILE, "too many"))
+    for platform in ("darwin", "win32"):
+        monkeypatch.setattr("sys.platform", platform)
+        told = [how_to_get_watches(OSError(number, "too many")) for number in (errno.EMFILE, errno.ENOMEM)]
+        assert "sysctl" not in " ".join(told)
 
 
 @linux_only

@@ -1,10 +1,14 @@
 """An open index of a server follows its files, unless the settings say otherwise."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
+from cqm.chunkers.errors import CqmError
+from cqm.index.disk.locations import STARTING_LOCK, index_folder, make_private_folder
 from cqm.server.config.settings import load_settings
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
@@ -38,6 +42,31 @@ def compared(workspace: Workspace, root: Path) -> OpenIndex:
     opened.start_or_join().result()
     assert opened.is_in_step
     return opened
+
+
+def test_an_index_that_takes_long_to_open_holds_up_no_other(tmp_path: Path, root: Path) -> None:
+    slow = root.with_name("slow")
+    slow.mkdir()
+    overrides = {"index.home": str(tmp_path / "indexes"), "embedding.provider": "none"}
+    settings = load_settings(overrides=overrides, environment={}, user=tmp_path / "none.yml")
+    workspace = Workspace(settings)
+    folder = index_folder(slow, settings.index_options(slow))
+    make_private_folder(folder)
+    with ThreadPoolExecutor() as threads:
+        # As another process does that starts an owner.
+        with FileLock(folder / STARTING_LOCK):
+            opening = threads.submit(workspace.open, slow)
+            others = [threads.submit(workspace.open, root) for _ in range(2)]
+            first, second = (it.result(timeout=40) for it in others)
+            assert first is second
+            assert not opening.done()
+            closing = threads.submit(workspace.close)
+        late = opening.result(timeout=40)
+        closing.result(timeout=40)
+    assert workspace.open_roots() == ()
+    # An index that was being opened is closed, too.
+    with pytest.raises(CqmError, match="closed"):
+        late.index.status()
 
 
 def test_an_index_is_followed_once_its_files_were_compared(workspace: Workspace, root: Path) -> None:

@@ -16,7 +16,7 @@ from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.server.owner.address import Address
 from cqm.server.owner.connection import serve
 from cqm.server.owner.messages import Client, Greeting, request, this_build, written
-from cqm.server.owner.session import LeavingError, Tenancy
+from cqm.server.owner.session import LeavingError, Session
 from cqm.server.owner.wire import Wire
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 PATIENCE_SECONDS = 240.0
 
 
-def tenancy_of(place: "Place", changed: "Callable[[], None]" = lambda: None) -> Tenancy:
+def session_of(place: "Place", changed: "Callable[[], None]" = lambda: None) -> Session:
     make_private_folder(place.folder)
-    return Tenancy(this_build(), place.folder, changed)
+    return Session(this_build(), place.folder, changed)
 
 
 def greeting(place: "Place", name: str, options: IndexOptions | None = None) -> Greeting:
@@ -39,24 +39,24 @@ def greeting(place: "Place", name: str, options: IndexOptions | None = None) -> 
 
 
 def test_an_owner_that_has_ended_opens_the_index_for_nobody(place: "Place") -> None:
-    tenancy, first = tenancy_of(place), greeting(place, "first")
-    with tenancy.present(first):
-        tenancy.open_for(first)
-        tenancy.end()
+    session, first = session_of(place), greeting(place, "first")
+    with session.present(first):
+        session.open_for(first)
+        session.end()
         with pytest.raises(LeavingError):
-            tenancy.open_for(first)
+            session.open_for(first)
     with Index.open(place.root, place.options):
         pass
 
 
 def test_an_owner_that_ends_while_options_change_leaves_no_index_open(place: "Place", background: Any) -> None:
     others = replace(place.options, chunk=ChunkOptions(max_tokens=256))
-    tenancy, first, second = tenancy_of(place), greeting(place, "first"), greeting(place, "second", others)
-    with tenancy.present(first), tenancy.present(second):
-        tenancy.open_for(first)
-        with tenancy.call("search"):
-            switching = background(lambda: tenancy.open_for(second))
-            tenancy.end()
+    session, first, second = session_of(place), greeting(place, "first"), greeting(place, "second", others)
+    with session.present(first), session.present(second):
+        session.open_for(first)
+        with session.call("search"):
+            switching = background(lambda: session.open_for(second))
+            session.end()
         with pytest.raises(LeavingError):
             switching.result()
     with Index.open(place.root, others):
@@ -77,10 +77,10 @@ def test_a_run_whose_client_died_goes_on_until_it_has_stopped(
     embedded = replace(
         place, options=replace(place.options, embedding=EmbeddingOptions("openai", "t", f"{server.url}/v1"))
     )
-    tenancy = tenancy_of(embedded, lambda: stopped.set() if tenancy.is_over else None)
+    session = session_of(embedded, lambda: stopped.set() if session.is_over else None)
     ours, theirs = socket.socketpair()
     client, address = Wire(theirs), Address(pid=0)
-    serving = background(lambda: serve(Wire(ours), tenancy, this_build(), address))
+    serving = background(lambda: serve(Wire(ours), session, this_build(), address))
     client.send(written(greeting(embedded, "client")) | {"token": ""})
     assert "welcome" in client.receive(PATIENCE_SECONDS)
     client.send(request("update", {"paths": None, "anew": False}))
@@ -88,9 +88,9 @@ def test_a_run_whose_client_died_goes_on_until_it_has_stopped(
     client.close()
     serving.result()
     with pytest.raises(IndexInUseError, match="a leaving client"):
-        tenancy.dismiss()
-    tenancy.leave()
-    assert not tenancy.is_over
+        session.dismiss()
+    session.leave()
+    assert not session.is_over
     released.set()
     assert stopped.wait(PATIENCE_SECONDS)
-    tenancy.end()
+    session.end()
