@@ -3,6 +3,7 @@
 __all__ = [
     "c_family",
     "data",
+    "dynamic",
     "ecmascript",
     "functional",
     "hazards",

@@ -1,1 +1,5 @@
-"""Names that Python and Ruby declare by calls and assignments."""
+"""Hold the rows of Python and Ruby, and the names that these declare by calls and assignments."""
+
+from cqm.chunkers.languages.dynamic.rows import ROWS
+
+__all__ = ["ROWS"]

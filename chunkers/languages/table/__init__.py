@@ -6,7 +6,7 @@ To add a language, add its row to a file of its family.
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.languages import c_family, data, ecmascript, functional, kotlin, managed, native, scripting
+from cqm.chunkers.languages import c_family, data, dynamic, ecmascript, functional, kotlin, managed, native, scripting
 from cqm.chunkers.languages.building import ROWS as BUILDING
 from cqm.chunkers.languages.further import ROWS as FURTHER
 from cqm.chunkers.languages.guessed import ROWS as GUESSED
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["BY_NAME", "GUESSED", "LANGUAGES", "dialect_of"]
 
 LANGUAGES = (
+    *dynamic.ROWS,
     *scripting.ROWS,
     *ecmascript.ROWS,
     *managed.ROWS,
