@@ -1,3 +1,13 @@
 """Read text that a grammar can't: blank it so that the rest has its tree, and tell its declarations by lines."""
 
-__all__ = ["branches", "by_lines", "conflicts", "errors", "hazards", "mending", "segments", "shown"]
+__all__ = [
+    "branches",
+    "by_lines",
+    "conflicts",
+    "errors",
+    "hazards",
+    "mending",
+    "segments",
+    "shown",
+    "torn_rows",
+]
