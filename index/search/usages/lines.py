@@ -1,7 +1,9 @@
 """Find every line of the index that contains a word: chunks by the word's term, then lines by the word itself."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -118,9 +120,47 @@ def innermost(parts: Sequence[Part], line: int) -> Symbol | None:
     """Return the innermost symbol around a line; one that begins in a chunk not given is known by name alone."""
     around = [it for part in parts for it in part.symbols if it.first <= line <= it.last]
     if around:
-        return min(around, key=lambda it: (it.last - it.first, -it.first))
-    beyond = (part for part in parts if part.start <= line <= part.start + part.text.count("\n"))
-    part = next(beyond, None)
+        return min(around, key=_inner_first)
+    beyond = (part for part in parts if part.start <= line <= _end(part))
+    return _named_alone(next(beyond, None))
+
+
+def innermost_of(parts: Sequence[Part], lines: Iterable[int]) -> Iterator[Symbol | None]:
+    """Yield `innermost` for each of many lines, sorting the symbols once.
+
+    Parameters:
+        parts: in order of their starts.
+        lines: ascending.
+    """
+    coming = deque(sorted((it for part in parts for it in part.symbols), key=lambda it: it.first))
+    # Those that began, the innermost first; of several with the same lines the first.
+    around: list[tuple[tuple[int, int], int, Symbol]] = []
+    ends = [_end(part) for part in parts]
+    here = 0
+    for line in lines:
+        while coming and coming[0].first <= line:
+            symbol = coming.popleft()
+            heappush(around, (_inner_first(symbol), -len(coming), symbol))
+        while around and around[0][2].last < line:
+            heappop(around)
+        while here < len(parts) and ends[here] < line:
+            here += 1
+        if around:
+            yield around[0][2]
+        else:
+            yield _named_alone(parts[here] if here < len(parts) and parts[here].start <= line else None)
+
+
+def _inner_first(symbol: Symbol) -> tuple[int, int]:
+    return symbol.last - symbol.first, -symbol.first
+
+
+def _end(part: Part) -> int:
+    return part.start + part.text.count("\n")
+
+
+def _named_alone(part: Part | None) -> Symbol | None:
+    """Return the symbol that a chunk is of, if that does not begin in it."""
     if part is None or not part.symbol or any(it.name == part.symbol for it in part.symbols):
         return None
     return Symbol(part.symbol, "", 0, 0, 0)

@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 from cqm.index.engine import Index
 from cqm.index.model.errors import QueryError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions, ScanOptions
-from cqm.index.model.query import Answer, Query, SearchMode
+from cqm.index.model.query import Answer, Matched, Query, SearchMode
 from cqm.index.search.grep.grams import GramTable
 from cqm.index.search.grep.syntax import read_pattern
 
@@ -348,6 +348,21 @@ def test_a_file_replaced_by_a_link_out_of_the_folder_is_not_read(changing: tuple
     (tmp_path / "elsewhere" / "one.py").write_text("alpha = 'outside'\n")
     (root / "src").symlink_to(tmp_path / "elsewhere")
     assert not find(index, "alpha").hits
+
+
+def test_a_kind_costs_no_more_the_more_lines_of_a_file_match(changing: tuple[Index, Path]) -> None:
+    """Each match looked at all symbols of its file, and was compared with all others: 2 s for these."""
+    index, root = changing
+    body = "".join(f"    total += {number}\n" for number in range(10))
+    written(root, "src/many.py", "".join(f"def f{n}(total):\n{body}value_{n} = 1\n" for n in range(1_000)).encode())
+    index.update()
+    find(index, "total", limit=1)
+    began = time.process_time()
+    answer = find(index, "total", limit=1, kinds=("function",))
+    assert time.process_time() - began < 0.5  # seconds; it takes a twentieth of one
+    assert answer.matched
+    assert (answer.matched.lines, answer.matched.files) == (11_000, 1)
+    assert find(index, "value_", limit=1, kinds=("function",)).matched == Matched(0, 0, 0, 3, 0, is_complete=True)
 
 
 def test_counting_ends_somewhere_and_says_at_least(changing: tuple[Index, Path]) -> None:
