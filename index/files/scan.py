@@ -182,6 +182,11 @@ def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
         raise UnreadableFileError(message, remedy=remedy, retryable=True) from error
 
 
+def content_hash(data: bytes) -> str:
+    """Return the hash of a file's bytes, as in `ReadFile.content_hash`."""
+    return hashlib.blake2b(data, digest_size=_HASH_BYTES).hexdigest()
+
+
 def _real(root: Path) -> Path:
     try:
         real = root.resolve(strict=True)
@@ -329,12 +334,11 @@ def _decoded(read: FileBytes, path: str, options: ScanOptions) -> ReadFile:
     # Loaded by the process that forks workers, and by nobody who has others read.
     from cqm.index.secrets.redaction import redact
 
-    content_hash = hashlib.blake2b(read.data, digest_size=_HASH_BYTES).hexdigest()
     redacted = redact(decoded.text, path, options.secrets)
     return ReadFile(
         redacted.text,
         decoded.encoding,
-        content_hash,
+        content_hash(read.data),
         read.size,
         read.mtime_ns,
         ctime_ns=read.ctime_ns,

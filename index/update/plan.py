@@ -2,10 +2,10 @@
 
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from cqm.index.files.scan import FoundFile, read_file, scan
+from cqm.index.files.scan import FoundFile, content_hash, read_bytes, scan
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.rows import FileRow
@@ -162,12 +162,16 @@ def count_differing(root: Path, target: Generation, options: IndexOptions) -> in
 
 
 def _differs(found: FoundFile, row: FileRow | None, root: Path, options: ScanOptions) -> bool:
+    """Return whether an update would change a file's row. Its bytes are compared: only workers decode a file."""
     if row is None or found.size != row.size:
         return True
-    if row.state is FileState.FAILED and _is_same(found, row):
+    if row.state is not FileState.INDEXED and _is_same(found, row):
         return False
     try:
-        read = read_file(root, found.path, replace(options, secrets=replace(options.secrets, redact=False)))
+        read = read_bytes(root, found.path, options)
     except UnreadableFileError:
         return row.state is FileState.INDEXED
-    return (read.skip or "") != row.reason or (read.skip is None and read.content_hash != row.hash)
+    if read.skip:
+        return read.skip != row.reason
+    # Of a file without text there is no hash: once its times have changed, it may have text.
+    return content_hash(read.data) != row.hash
