@@ -269,6 +269,13 @@ def test_a_text_of_several_lines_is_found_and_a_pattern_has_them_where_it_asks_f
     assert not find(index, r"first = \d\s+fetch_page", SearchMode.REGEX).hits
 
 
+@pytest.mark.parametrize("pattern", [r"ct\QxX\E?\.Bind\(", r"ctx\Q.BindX\E\Q\E*\(", r"ctx.BindX\Q\E?\("])
+def test_of_a_quotation_only_the_last_character_is_repeated(index: Index, pattern: str) -> None:
+    """Files were ruled out that lack the whole quotation, or the character before an empty one."""
+    find(index, "ctx", SearchMode.REGEX)
+    assert set(places(find(index, pattern, SearchMode.REGEX))) == by_scan(re.compile(r"ctx\.Bind\("))
+
+
 def test_of_a_long_line_the_part_with_the_match_is_shown(index: Index) -> None:
     (hit,) = find(index, "fetchPage250=").hits
     ((line, start, end),) = hit.matches
