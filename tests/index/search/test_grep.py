@@ -15,6 +15,7 @@ from cqm.index.engine import Index
 from cqm.index.model.errors import QueryError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions, ScanOptions
 from cqm.index.model.query import Answer, Matched, Query, SearchMode
+from cqm.index.search.grep import grams
 from cqm.index.search.grep.grams import GramTable
 from cqm.index.search.grep.syntax import read_pattern
 
@@ -219,6 +220,23 @@ def test_trigrams_rule_files_out() -> None:
     for pattern in ("gather_017", "(?:def|fn) gather_017", "(?i)GATHER_017", "gather_017|[Gg]ather_017[(]"):
         read = read_pattern(pattern)
         assert table.without(read.clauses, ignores_case=read.ignores_case).keys() >= {"18", "123"}, pattern
+
+
+def test_trigrams_of_very_many_files_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row of 2 KB was kept for every file: gigabytes for a million."""
+    monkeypatch.setattr(grams, "_MOST_ROWS", 300)
+    table, stamp = GramTable(), (1, 1, 1)
+    for number in range(500):
+        table.put(f"{number}", stamp, b"def gather(value): return value")
+    assert [number for number in range(500) if table.has(f"{number}", stamp)] == [*range(300)]
+    absent = read_pattern("absent")
+    assert len(table.without(absent.clauses, ignores_case=False)) == 300
+    table.put("7", (2, 2, 2), b"an absent one")
+    assert table.has("7", (2, 2, 2))
+    table.keep_only([f"{number}" for number in range(200)])
+    table.put("400", stamp, b"")
+    assert table.has("400", stamp)
+    assert len(table.without(absent.clauses, ignores_case=False)) == 200
 
 
 def test_a_line_comes_with_its_symbol_its_matches_and_the_lines_around(index: Index) -> None:
