@@ -4,10 +4,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from cqm.chunkers.facts.names import word
+from cqm.index.batched import batched
 from cqm.index.generations.generation import Generation
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.stored_definitions import read_definitions
@@ -16,9 +16,6 @@ from cqm.index.text.terms import name_term
 _MOST_CHUNKS = 20_000
 _PAGE = 500
 _COLUMNS = ("id", "path", "language", "symbol", "kind", "start_line")
-
-
-T = TypeVar("T")
 
 
 class Symbol(NamedTuple):
@@ -94,7 +91,7 @@ def files_with(generation: Generation, name: str) -> tuple[list[FileLines], bool
 
 def whole_files(generation: Generation, paths: Iterable[str]) -> Iterator[tuple[Part, ...]]:
     """Yield all chunks of each file, in order."""
-    for some in _batched(paths, _PAGE // 10):
+    for some in batched(paths, _PAGE // 10):
         rows = {row.id: row for path in some for row in generation.manifest.chunks_of(path)}
         found: dict[str, list[Part]] = {path: [] for path in some}
         for part in parts_of(generation, rows):
@@ -172,7 +169,7 @@ def parts_of(generation: Generation, ids: Iterable[str]) -> Iterator[Part]:
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    for some in _batched(ids, _PAGE):
+    for some in batched(ids, _PAGE):
         rows = generation.manifest.columns_of(some, _COLUMNS)
         payloads = generation.store.payloads(some, ["text", "definitions"])
         for id_, *columns in rows:
@@ -196,9 +193,3 @@ def _file_lines(parts: Sequence[Part], name: str) -> FileLines:
             if name in line and pattern.search(line) and len(line) > len(lines.get(number, "")):
                 lines[number] = line
     return FileLines(parts[0].path, parts[0].language, tuple(parts), lines)
-
-
-def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    waiting = iter(items)
-    while some := list(islice(waiting, size)):
-        yield some
