@@ -103,4 +103,4 @@ def test_no_repetition_is_too_deep_or_too_slow(part: str, count: int) -> None:
     text = part * 100_000
     began = time.process_time()
     assert len(parse(text).values) == count
-    assert time.process_time() - began < 5  # seconds; the slowest takes a fifth of one
+    assert time.process_time() - began < 5  # seconds; the slowest takes a quarter of one
