@@ -14,6 +14,9 @@ CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "ja
 SOURCE_TYPES = (CODE, DOCUMENTATION, CONFIG, DATA)
 """Those that a language or format has; see `source_type_of`."""
 
+CALLABLE = frozenset({"function", "method", "constructor"})
+"""Kinds of symbols that are called."""
+
 REFERENCE = "reference"
 """Kind of the sections of a page which a tool made of documentation comments."""
 

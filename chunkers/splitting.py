@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -149,31 +149,6 @@ def _ends_within(text: str, span: Span, limit: int) -> Iterator[int]:
 def _last_separator(text: str, start: int, end: int) -> int:
     found = (text.rfind(separator, start, end) for separator in _SEPARATORS)
     return next((position + 1 for position in found if position >= 0), end)
-
-
-def units_at(text: str, cuts: Iterable[tuple[int, int]], span: Span, limit: int) -> list[Unit]:
-    """Return the stretches between cuts of a span as units; those over the limit are divided further.
-
-    Parameters:
-        text: the whole text.
-        cuts: allowed positions in order, each with its strength; positions outside the span are ignored.
-        span: characters of the text.
-        limit: in quarters of a token.
-    """
-    position, end = span
-    units: list[Unit] = []
-    inside = ((place, strength) for place, strength in cuts if place < end)
-    for place, strength in (*inside, (end, 0)):
-        if place <= position:
-            continue
-        size = quarters(text[position:place])
-        if size <= limit:
-            units.append(Unit(place, size, strength))
-        else:
-            units.extend(line_units(text, (position, place), limit, lambda _line, _following: 0))
-            units[-1] = units[-1]._replace(strength=strength)
-        position = place
-    return units
 
 
 def sentence_ends(text: str, span: Span) -> Iterator[int]:

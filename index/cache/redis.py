@@ -8,6 +8,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from cqm.index.batched import batched
 from cqm.index.cache.base import CacheError, Frame
 from cqm.index.remote.endpoint import Endpoint
 
@@ -55,7 +56,7 @@ class RedisStore:
         """See `Store.read`. A key of another type than string counts as absent, as in MGET."""
         found: dict[str, object] = {}
         with self._translating():
-            for part in _parts(names):
+            for part in batched(names, _BATCH):
                 values: object = self._client.mget(part)
                 if not isinstance(values, list) or len(values) != len(part):
                     raise self._confused()
@@ -66,7 +67,7 @@ class RedisStore:
         """See `Store.write`."""
         refused: list[object] = []
         with self._translating():
-            for part in _parts(tuple(frames)):
+            for part in batched(frames, _BATCH):
                 pipeline = self._client.pipeline(transaction=False)
                 for name in part:
                     data, seconds = frames[name]
@@ -111,7 +112,3 @@ def _refuse_password(url: str) -> None:
         message = "The address of Redis holds a password, which belongs into no file."
         remedy = "Take it out of cache.redis_url and name its environment variable in cache.redis_password_env."
         raise CacheError(message, remedy=remedy, pause_seconds=float("inf"))
-
-
-def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (names[start : start + _BATCH] for start in range(0, len(names), _BATCH))

@@ -11,6 +11,7 @@ only:
 Without git, or if it refuses, hangs or dies, there is no answer.
 """
 
+import errno
 import os
 import re
 import shutil
@@ -98,7 +99,17 @@ def user_ignore_file(project: Path) -> Path | None:
     Parameters:
         project: programs inside it don't count as git.
     """
-    return _user_ignore_file(program("git", project), *map(os.environ.get, _PASSED))
+    git = program("git", project)
+    try:
+        named = _named_ignore_file(git, *map(os.environ.get, _PASSED))
+    except OSError:
+        # Asked again the next time.
+        named = ""
+    if named:
+        return Path(named) if os.path.isabs(named) else None  # noqa: PTH117
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises where there is none
+    return Path(base or os.path.join(home, ".config"), "git", "ignore")  # noqa: PTH118
 
 
 def version(project: Path) -> str | None:
@@ -107,7 +118,6 @@ def version(project: Path) -> str | None:
     return said.decode("utf-8", "replace").strip() if said else None
 
 
-@lru_cache(maxsize=64)
 def commits_between(folder: Path, old: str, new: str) -> int | None:
     """Count the commits contained in the second and not in the first.
 
@@ -118,14 +128,28 @@ def commits_between(folder: Path, old: str, new: str) -> int | None:
     Returns:
         None if git doesn't know them, or one is no id.
     """
+    try:
+        return _commits_between(folder, old, new)
+    except OSError:
+        # Asked again the next time.
+        return None
+
+
+@lru_cache(maxsize=64)
+def _commits_between(folder: Path, old: str, new: str) -> int | None:
+    """Return the same as `commits_between`.
+
+    Raises:
+        OSError: see `_answer`.
+    """
     place = git_folder_of(folder)
     if place is None or not all(map(_COMMIT.fullmatch, (old, new))):
         return None
-    said = said_of(place, new, ["rev-list", "--count", "--end-of-options", f"{old}..{new}", "--"])
+    said = _answer_of(place, new, ["rev-list", "--count", "--end-of-options", f"{old}..{new}", "--"], _MOST_OUTPUT)
     return int(said) if said is not None and said.strip().isdigit() else None
 
 
-def said_of(place: GitFolder, commit: str, arguments: Sequence[str], most_bytes: int = _MOST_OUTPUT) -> bytes | None:
+def said_of(place: GitFolder, commit: str, arguments: Sequence[str], most_bytes: int) -> bytes | None:
     """Ask git about the objects of a repository, in an empty one of ours without its refs and settings.
 
     Parameters:
@@ -137,6 +161,13 @@ def said_of(place: GitFolder, commit: str, arguments: Sequence[str], most_bytes:
     Returns:
         None unless git succeeds in time, within that output.
     """
+    try:
+        return _answer_of(place, commit, arguments, most_bytes)
+    except OSError:
+        return None
+
+
+def _answer_of(place: GitFolder, commit: str, arguments: Sequence[str], most_bytes: int) -> bytes | None:
     form = "sha1" if len(commit) == 40 else "sha256"  # noqa: PLR2004 - hex digits
     with tempfile.TemporaryDirectory(prefix="cqm-git-") as ours:
         _make_empty_repository(Path(ours), form)
@@ -144,7 +175,7 @@ def said_of(place: GitFolder, commit: str, arguments: Sequence[str], most_bytes:
         shallow = place.common / "shallow"
         if shallow.is_file() and not shallow.is_symlink():
             own["GIT_SHALLOW_FILE"] = str(shallow)
-        return _said(program("git", place.top), arguments, own, most_bytes)
+        return _answer(program("git", place.top), arguments, own, most_bytes)
 
 
 def _make_empty_repository(place: Path, form: str) -> None:
@@ -156,45 +187,59 @@ def _make_empty_repository(place: Path, form: str) -> None:
 
 
 @lru_cache(maxsize=8)
-def _user_ignore_file(git: str | None, *_passed: str | None) -> Path | None:
+def _named_ignore_file(git: str | None, *_passed: str | None) -> str:
+    """Return the ignore file that the user's settings name; "" for none.
+
+    Raises:
+        OSError: see `_answer`.
+    """
     # With an invalid GIT_DIR, git looks for no repository at all.
-    said = _said(git, ["config", "--type=path", "--get", "core.excludesFile"], {"GIT_DIR": os.devnull})
-    named = os.fsdecode(said or b"").rstrip("\n")
-    if named:
-        return Path(named) if os.path.isabs(named) else None  # noqa: PTH117
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    home = os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises where there is none
-    return Path(base or os.path.join(home, ".config"), "git", "ignore")  # noqa: PTH118
+    said = _answer(git, ["config", "--type=path", "--get", "core.excludesFile"], {"GIT_DIR": os.devnull})
+    return os.fsdecode(said or b"").rstrip("\n")
 
 
-def _said(
+def _said(git: str | None, arguments: Sequence[str], own: Mapping[str, str]) -> bytes | None:
+    """Run git as `_answer` does; return None unless it succeeds."""
+    try:
+        return _answer(git, arguments, own)
+    except OSError:
+        return None
+
+
+def _answer(
     git: str | None, arguments: Sequence[str], own: Mapping[str, str], most_bytes: int = _MOST_OUTPUT
 ) -> bytes | None:
-    """Run git in the disk's root folder; return None unless it succeeds in time."""
+    """Run git in the disk's root folder; return None if there is none, or it refuses.
+
+    Raises:
+        OSError: it cannot be started, is ended, or says nothing in time, or too much: it may answer the next time.
+    """
     if git is None:
         return None
     off = [part for name, value in _OFF.items() for part in ("-c", f"{name}={value}")]
     environment = {name: os.environ[name] for name in _PASSED if name in os.environ} | _SET | dict(own)
-    try:
-        with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(
-                [git, "--no-pager", *off, *arguments],
-                env=environment,
-                cwd=os.sep,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.DEVNULL,
-            )
-            _limit(process.pid, most_bytes)
-            try:
-                code = process.wait(_SECONDS)
-            finally:
-                process.kill()
-                process.wait()
-            output.seek(0)
-            return output.read(most_bytes) if code == 0 else None
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            [git, "--no-pager", *off, *arguments],
+            env=environment,
+            cwd=os.sep,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+        )
+        _limit(process.pid, most_bytes)
+        try:
+            code = process.wait(_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError from error
+        finally:
+            process.kill()
+            process.wait()
+        output.seek(0)
+        said = output.read(most_bytes + 1)
+    if code < 0 or len(said) > most_bytes:
+        raise OSError(errno.EIO, "git was ended, or said too much")
+    return said if code == 0 else None
 
 
 def _limit(pid: int, most_bytes: int) -> None:

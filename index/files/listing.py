@@ -46,6 +46,10 @@ def folders(root: Path, options: ScanOptions, top: Path) -> Iterator[Path]:
                 yield root / path
 
 
+_JUNCTION = 0xA0000003
+"""IO_REPARSE_TAG_MOUNT_POINT, which the module `stat` has on Windows only."""
+_HAS_JUNCTIONS = hasattr(os.stat_result, "st_reparse_tag")
+
 Listing = dict[str, os.stat_result]
 """The `lstat` of paths relative to the root, with "/" between parts."""
 
@@ -132,7 +136,7 @@ def _walk(rules: TreeRules, folders: Folders, root: int | Path, top: tuple[str, 
                 for entry in entries:
                     name = entry.name
                     path = f"{folder}/{name}" if folder else name
-                    is_folder = entry.is_dir(follow_symlinks=False)
+                    is_folder = entry.is_dir(follow_symlinks=False) and not _is_junction(entry)
                     inner: Rules | None = here
                     if name in suspects or name in NEVER_LISTED:
                         inner = _rules_of_entry(here, rules, folders, path, name, is_folder=is_folder)
@@ -207,7 +211,7 @@ def _tracked(folders: Folders, work_tree: WorkTree) -> Tracked:
 
 def _add(listing: Listing, path: str, entry: "os.DirEntry[str]") -> bool:
     try:
-        listing[path] = entry.stat(follow_symlinks=False)
+        listing[path] = _seen(entry.stat(follow_symlinks=False))
     except FileNotFoundError:
         return False
     return True
@@ -220,5 +224,22 @@ def _names_in(folder: int | Path) -> frozenset[str]:
 
 def _status_in(folder: int | Path, name: str) -> os.stat_result:
     if isinstance(folder, Path):
-        return (folder / name).lstat()
+        return _seen((folder / name).lstat())
     return os.stat(name, dir_fd=folder, follow_symlinks=False)
+
+
+def _is_junction(entry: "os.DirEntry[str]") -> bool:
+    """Whether an entry is a junction or a mounted disk: to Windows a folder, which may lead out, or to itself."""
+    return _HAS_JUNCTIONS and _tag(entry.stat(follow_symlinks=False)) == _JUNCTION
+
+
+def _seen(status: os.stat_result) -> os.stat_result:
+    """Return an entry's status; that of a junction as that of a link."""
+    if _tag(status) != _JUNCTION:
+        return status
+    named = {name: getattr(status, name) for name in dir(status) if name.startswith("st_")}
+    return os.stat_result((stat.S_IFLNK, *status[1:]), named)
+
+
+def _tag(status: os.stat_result) -> int:
+    return getattr(status, "st_reparse_tag", 0)

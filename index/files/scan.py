@@ -27,6 +27,8 @@ from cqm.index.secrets.file_names import shown_path
 from cqm.index.secrets.redaction import is_allowed_path
 
 _HASH_BYTES = 16
+_RACY_NS = 2_000_000_000
+"""Two seconds, the coarsest time stamp in use (FAT)."""
 
 _OUTSIDE = frozenset({errno.ELOOP, errno.EXDEV, errno.EMLINK})
 """A link on the way, or a path leading out of the tree. FreeBSD reports a link as EMLINK."""
@@ -182,6 +184,23 @@ def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
         raise UnreadableFileError(message, remedy=remedy, retryable=True) from error
 
 
+def is_settled(mtime_ns: int, ctime_ns: int, read_at_ns: int) -> bool:
+    """Return whether a write after the reading of a file must have given it other times.
+
+    One that may not is read again, as git does with racily clean entries. A time ahead of the clock never settles.
+
+    Parameters:
+        mtime_ns, ctime_ns: as in `FoundFile`.
+        read_at_ns: time of the reading, in nanoseconds since the epoch.
+    """
+    return max(mtime_ns, ctime_ns) < read_at_ns - _RACY_NS
+
+
+def content_hash(data: bytes) -> str:
+    """Return the hash of a file's bytes, as in `ReadFile.content_hash`."""
+    return hashlib.blake2b(data, digest_size=_HASH_BYTES).hexdigest()
+
+
 def _real(root: Path) -> Path:
     try:
         real = root.resolve(strict=True)
@@ -329,12 +348,11 @@ def _decoded(read: FileBytes, path: str, options: ScanOptions) -> ReadFile:
     # Loaded by the process that forks workers, and by nobody who has others read.
     from cqm.index.secrets.redaction import redact
 
-    content_hash = hashlib.blake2b(read.data, digest_size=_HASH_BYTES).hexdigest()
     redacted = redact(decoded.text, path, options.secrets)
     return ReadFile(
         redacted.text,
         decoded.encoding,
-        content_hash,
+        content_hash(read.data),
         read.size,
         read.mtime_ns,
         ctime_ns=read.ctime_ns,

@@ -30,7 +30,7 @@ from cqm.index.remote.variables import Variables
 from cqm.index.store.base import Store, file_point_id
 from cqm.index.store.open import drop_store, open_store, refuse_elsewhere
 
-_CURRENT, _MANIFEST = CURRENT_FILE, "manifest.db"
+_MANIFEST = "manifest.db"
 _STORE_READY = "store_ready"
 _RECIPE = "recipe"
 _NAME = re.compile("[0-9a-f]{12}(-[0-9a-f]{8})?")
@@ -108,12 +108,12 @@ def fresh_name(options: IndexOptions) -> str:
 def current_name(folder: Path) -> str:
     """Name of the serving generation in an index folder; empty if there is none or the file is damaged."""
     try:
-        name = read_private(folder, _CURRENT).decode("utf-8", "replace").strip()
+        name = read_private(folder, CURRENT_FILE).decode("utf-8", "replace").strip()
     except FileNotFoundError:
         return ""
     except OSError as error:
         remedy = "Mend its permissions, or delete it: `cqm index` makes the index anew then."
-        raise StoreError(f"{folder / _CURRENT} cannot be read: {error}.", remedy=remedy) from error
+        raise StoreError(f"{folder / CURRENT_FILE} cannot be read: {error}.", remedy=remedy) from error
     return name if _NAME.fullmatch(name) else ""
 
 
@@ -137,7 +137,7 @@ def serving_name(folder: Path, wanted: str = "") -> str:
 def building_name(folder: Path, serving: str) -> str:
     """Name of the last written generation beside the serving one; empty if there is none."""
     there = names(folder) if folder.is_dir() else []
-    return next((name for name in there if name != serving and not name.startswith(_OBSOLETE)), "")
+    return next((name for name in there if name != serving), "")
 
 
 def is_generation(path: Path) -> bool:
@@ -291,7 +291,7 @@ def set_aside(folder: Path, name: str) -> None:
     """Rename a generation so it is never opened again; it is deleted with the next obsolete one."""
     try:
         if current_name(folder) == name:
-            (folder / _CURRENT).unlink()
+            (folder / CURRENT_FILE).unlink()
         if is_generation(folder / name):
             (folder / name).rename(_aside(folder, name))
         else:
@@ -315,9 +315,9 @@ def switch_to(folder: Path, generation: Generation) -> None:
     """
     generation.store.publish()
     try:
-        replace_file(folder / _CURRENT, generation.name)
+        replace_file(folder / CURRENT_FILE, generation.name)
     except OSError as error:
-        raise StoreError(f"{folder / _CURRENT} cannot be written: {error}.", remedy="Free space.") from error
+        raise StoreError(f"{folder / CURRENT_FILE} cannot be written: {error}.", remedy="Free space.") from error
 
 
 def remove_others(folder: Path, options: IndexOptions, variables: Variables) -> None:
@@ -353,7 +353,7 @@ def remove_all(folder: Path, options: IndexOptions, variables: Variables) -> Non
     places = [path for path in folder.iterdir() if is_generation(path)]
     for place in places:
         drop_store(place, options.store, variables)
-    (folder / _CURRENT).unlink(missing_ok=True)
+    (folder / CURRENT_FILE).unlink(missing_ok=True)
     for place in places:
         _delete_folder(folder, place.name)
 

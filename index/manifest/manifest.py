@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import partial
-from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self
 
+from cqm.index.batched import batched
 from cqm.index.manifest.database import Database, translated
 from cqm.index.manifest.rows import ChunkRow, FileRow, chunk_values, file_values, findings_of
 from cqm.index.manifest.schema import (
@@ -436,6 +436,5 @@ _GROW = "INSERT INTO fact VALUES(?, '1') ON CONFLICT(name) DO UPDATE SET value =
 
 def _marked(ids: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     """Split ids into parts small enough for one statement; each comes with its parameter marks."""
-    remaining = iter(ids)
-    while part := list(islice(remaining, _PARAMETERS)):
+    for part in batched(ids, _PARAMETERS):
         yield ",".join("?" * len(part)), part

@@ -7,6 +7,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from cqm.index.text.names.parts import dotted, last_part, name_key
+from cqm.index.text.terms import HUMP
 
 _LEAST = 3
 """Characters: a shorter beginning is one of too many names."""
@@ -19,8 +20,8 @@ _LEAST_LIKE = 0.75
 """Of `difflib`: one letter of four may be another."""
 _RESPELLED = 0.5
 """Distance of names in another case: less than a letter."""
-_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\dA-Za-z_]+")
-_HUMPS_ASKED = (re.compile(r"[A-Z][a-z]*|[a-z]+|[0-9]+"), re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"))
+_HUMP = re.compile(rf"{HUMP}|[0-9]+|[^\W\dA-Za-z_]+")
+_HUMPS_ASKED = (re.compile(r"[A-Z][a-z]*|[a-z]+|[0-9]+"), re.compile(rf"{HUMP}|[0-9]+"))
 """Capitals may each begin a hump, or be one: `SBJ` is `ShouldBindJSON`, `BinYAM` is `BindYAML`."""
 _ENCLOSING = re.compile(r"(?m)^.*(?:[.#/]|::|->| > )")
 _NOT_IN_KEY = re.compile(r"[^\w\n]|_")

@@ -13,7 +13,7 @@ from math import fsum, log, log1p, sqrt
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from cqm.chunkers.metadata import REFERENCE
+from cqm.chunkers.metadata import CALLABLE, REFERENCE
 from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.file_roles import GENERATED, SUPERSEDED, Role, role_of, superseded
 from cqm.index.ranking.question import Question, roots_of
@@ -22,7 +22,6 @@ from cqm.index.text.terms import stems
 
 # A chunk matches from this share of the best BM25; with less, the sum would depend on the depth of the search.
 _LEAST_MATCH = 0.2
-_CALLABLE = frozenset({"function", "method", "constructor"})
 _HALF = 10
 """At this rank, from 0, a place in a search counts half as much as the first."""
 _SAME = 1 + 1e-4
@@ -89,7 +88,7 @@ def features(question: Question, evidence: Evidence) -> tuple[list[ChunkFeatures
         for scores in (relative(evidence.terms), fused(evidence.dense), _places(evidence.terms))
     )
     names, covered = _named(question, candidates)
-    callables = [1.0 if chunk.kind in _CALLABLE else 0.0 for chunk in candidates]
+    callables = [1.0 if chunk.kind in CALLABLE else 0.0 for chunk in candidates]
     lines = [log1p(chunk.end_line - chunk.start_line) for chunk in candidates]
     chunks = list(map(ChunkFeatures, terms, placed, dense, names, covered, callables, lines))
     return chunks, _of_files(question, evidence, terms, dense)

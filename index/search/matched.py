@@ -6,7 +6,7 @@ from itertools import takewhile
 from math import fsum, log1p
 from typing import Any, NamedTuple
 
-from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.chunkers.metadata import CALLABLE, CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import PART, fitting
@@ -23,7 +23,6 @@ _NAME_WEIGHT = 2
 _CALLABLE_FACTOR = 1.2
 """Questions mostly ask what something does. Of 489 results with the answer to a question by span in Go and Python, 396
 are named after its function with this factor and with weights, 382 without; in PHP, Rust and TypeScript as many."""
-_CALLABLE = frozenset({"function", "method", "constructor"})
 _MOST_TIED = 30
 """Definitions of one name to compare; more are of many types."""
 _MOST_WITH_LINE = 60
@@ -253,7 +252,7 @@ def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequ
         name = last_part(it.name).lower()
         # An exact sum; others depend on the order of the words, which differs between processes.
         said = fsum([weight * (_NAME_WEIGHT * (root in name) + has[place]) for root, has, weight in weights])
-        scores.append(said * (_CALLABLE_FACTOR if it.kind in _CALLABLE else 1))
+        scores.append(said * (_CALLABLE_FACTOR if it.kind in CALLABLE else 1))
     return scores
 
 

@@ -6,6 +6,8 @@ from collections import Counter
 from itertools import pairwise
 from operator import add
 
+from cqm.index.text.terms import HUMP
+
 _PLACEHOLDER = re.compile(
     r"""
       change[_-]?(?:me|it|this) | replace[_-]?(?:me|with|this) | place[_-]?holder | example | sample | dummy | redacted
@@ -41,7 +43,7 @@ _PROGRAM = re.compile(r"[A-Za-z_][\w.]*(?:\[|\(|->|::)[\w.,:'\"\[\](){} >-]*$|[\
 _SEGMENT = r"(?:[A-Za-z]+|[a-z]{1,12}\d{1,3}[a-z]{0,12}|\d+)"
 _PHRASE = re.compile(rf"[+@#.*-]?{_SEGMENT}(?:[-_./:,+]{{1,2}}{_SEGMENT})*[.!?:)]?")
 """Words and numbers with marks between them: "at-least-8"."""
-_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_HUMP = re.compile(HUMP)
 _SHORT_HUMP = 2.5
 _LEAST_ODD = 2
 _LEAST_ODD_OF_ONE_CASE = 4

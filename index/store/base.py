@@ -8,11 +8,11 @@ together; see `frequencies.py`.
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cqm.index.model.errors import StoreError
 from cqm.index.text.terms import SparseTerms
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-T = TypeVar("T")
 
 TERMS = "terms"
 FILE_TERMS = "file_terms"
@@ -166,11 +165,6 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Make everything safe and close; harmless if it is not open."""
-
-
-def batched(items: Sequence[T], size: int) -> Iterator[list[T]]:
-    """Yield items in lists of at most this size."""
-    return (list(items[start : start + size]) for start in range(0, len(items), size))
 
 
 def search_each(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cqm.chunkers.errors import CqmError
+from cqm.index.batched import batched
 from cqm.index.disk.durable import Tree
 from cqm.index.model.errors import REBUILD, DamagedIndexError, StoreError
 from cqm.index.store.base import (
@@ -26,7 +27,6 @@ from cqm.index.store.base import (
     Indices,
     Nearest,
     Point,
-    batched,
     check,
     point_id,
     search_each,

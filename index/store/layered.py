@@ -15,9 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from cqm.index.batched import batched
 from cqm.index.disk.private import ForeignFileError, read_private
 from cqm.index.model.errors import BaseGoneError, DamagedIndexError
-from cqm.index.store.base import NO_SPACES, WORDS, Indices, Nearest, Point, batched
+from cqm.index.store.base import NO_SPACES, WORDS, Indices, Nearest, Point
 from cqm.index.store.collection import BaseNote
 from cqm.index.store.edge import EdgeStore
 from cqm.index.store.frequencies import TermCounts, Weighing, packed_indices, read_frequencies, unpacked_indices

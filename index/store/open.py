@@ -83,13 +83,6 @@ def _refuse_elsewhere(note: CollectionNote | BaseNote, options: StoreOptions) ->
         )
 
 
-def store_shape(options: StoreOptions) -> tuple[object, ...]:
-    """Return the values of the options in `SHAPING`; nothing for a folder."""
-    if not options.index_url:
-        return ()
-    return tuple(getattr(options, name) for name in SHAPING)
-
-
 def drop_store(place: Path, options: StoreOptions, variables: Variables) -> None:
     """Delete a generation's collection, if it has one.
 

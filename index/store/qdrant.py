@@ -13,10 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cqm.index.batched import batched
 from cqm.index.model.errors import DamagedIndexError, StoreError
 from cqm.index.model.options import StoreOptions
 from cqm.index.store import qdrant_models as shape
-from cqm.index.store.base import KEYWORDS, NO_SPACES, Point, batched, stored_id
+from cqm.index.store.base import KEYWORDS, NO_SPACES, Point, stored_id
 from cqm.index.store.collection import CollectionNote, new_mark, write_note
 from cqm.index.store.qdrant_client import QdrantServer, UnfinishedError, is_conflict
 from cqm.index.store.qdrant_reader import QdrantReader

@@ -32,7 +32,9 @@ WORD = re.compile(r"\w+")
 ONLY_WORDS = {code: " " for code in range(128) if not WORD.match(chr(code))}
 """Blanks what is no word of ASCII, for `str.translate`: splitting then takes a fifth of the pattern's time."""
 ONLY_WORDS_AND_LINES = {code: blank for code, blank in ONLY_WORDS.items() if code != ord("\n")}
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+HUMP = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
+"""Matches a word in an identifier: "HTTP", "Server" and "url" in HTTPServer_url."""
+_PART = re.compile(rf"{HUMP}|[0-9]+")
 # Chinese, Japanese and Korean write without spaces: ideographs, kana with their marks, Hangul syllables.
 _UNSPACED = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 _FOREIGN_PART = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")

@@ -2,10 +2,10 @@
 
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from cqm.index.files.scan import FoundFile, read_file, scan
+from cqm.index.files.scan import FoundFile, content_hash, is_settled, read_bytes, scan
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.rows import FileRow
@@ -53,11 +53,6 @@ def refuse_another(root: Path, manifest: Manifest) -> None:
     what = "is another folder than was indexed, and empty" if is_folder else "was a folder when it was indexed"
     remedy = "Mount it or bring it back; if it is meant to be so, run `cqm index --force`."
     raise ScanError(f"{root} {what}. Its index is kept.", remedy=remedy)
-
-
-# A write within this time of the reading may leave the same size and time stamp behind: such a file is read again,
-# as git does with racily clean entries. Two seconds is the coarsest time stamp in use (FAT).
-_RACY_NS = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +132,8 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
 
 
 def _is_unchanged(found: FoundFile, row: FileRow) -> bool:
-    # A time ahead of the clock never settles: such a file is read at every comparison, as git does.
     is_final = row.state is not FileState.FAILED or is_given_up(row)
-    settled = is_final and max(row.mtime_ns, row.ctime_ns) < row.read_at_ns - _RACY_NS
-    return settled and _is_same(found, row)
+    return is_final and is_settled(row.mtime_ns, row.ctime_ns, row.read_at_ns) and _is_same(found, row)
 
 
 def _is_same(found: FoundFile, row: FileRow | None) -> bool:
@@ -162,12 +155,16 @@ def count_differing(root: Path, target: Generation, options: IndexOptions) -> in
 
 
 def _differs(found: FoundFile, row: FileRow | None, root: Path, options: ScanOptions) -> bool:
+    """Return whether an update would change a file's row. Its bytes are compared: only workers decode a file."""
     if row is None or found.size != row.size:
         return True
-    if row.state is FileState.FAILED and _is_same(found, row):
+    if row.state is not FileState.INDEXED and _is_same(found, row):
         return False
     try:
-        read = read_file(root, found.path, replace(options, secrets=replace(options.secrets, redact=False)))
+        read = read_bytes(root, found.path, options)
     except UnreadableFileError:
         return row.state is FileState.INDEXED
-    return (read.skip or "") != row.reason or (read.skip is None and read.content_hash != row.hash)
+    if read.skip:
+        return read.skip != row.reason
+    # Of a file without text there is no hash: once its times have changed, it may have text.
+    return content_hash(read.data) != row.hash

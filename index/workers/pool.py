@@ -33,7 +33,7 @@ _BATCH_FILES = 50
 _AHEAD = 2
 """Batches for each worker that are begun or done and not taken yet: they keep it busy while others are stored."""
 _WAIT_SECONDS = 60.0
-"""A worker that is silent for so long is ended, whatever it waits for: its processor time is bounded already."""
+"""A worker that is silent for so much longer than its processor time is ended, whatever it waits for."""
 _BROKEN = (OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, pickle.UnpicklingError)
 """Errors of reading from a worker which died or was hijacked."""
 
@@ -185,15 +185,17 @@ class Workers:
         worker = self._begun(assignment)
         is_well = False
         try:
+            worker.connection.settimeout(_patience(size))
             while (message := wire.receive_plain(worker.connection))[0] in {QUESTION, RETIRED}:
                 if message[0] == RETIRED:
                     if self._staff.is_replaced(worker, message[1]):
                         self._staff.end(worker)
                         worker = self._begun(assignment, finds=message[1] == RULES)
+                        worker.connection.settimeout(_patience(size))
                 elif answer and message[0] == QUESTION:
                     worker.connection.settimeout(None)
                     wire.send(worker.connection, answer(message[1]))
-                    worker.connection.settimeout(_WAIT_SECONDS)
+                    worker.connection.settimeout(_patience(size))
                 else:
                     break
             is_well = True
@@ -239,17 +241,19 @@ class Workers:
 
         Returns:
             The name of rules that this worker lacks for its next task, so that another one is needed; empty for none.
+
+        Raises:
+            WorkerError: the rules that find secrets cannot be loaded.
         """
         for task in rest:
             try:
+                worker.connection.settimeout(_patience(job.size_of(task)))
                 message = wire.receive_plain(worker.connection)
                 if message[0] == RETIRED:
                     if self._staff.is_replaced(worker, message[1]):
                         return str(message[1])
                     message = wire.receive_plain(worker.connection)
-                results.append(_result(message, job.gives))
-            except CqmError as error:
-                results.append(job.lost(task, str(error)))
+                results.append(_outcome(job, task, message))
             except _BROKEN as error:
                 if not busy.is_stopped:
                     busy.leave(worker)
@@ -292,7 +296,7 @@ class Workers:
         if not isinstance(error, OSError | EOFError):
             return "it answered with what is no plain data"
         if isinstance(error, TimeoutError):
-            return f"its parser did not answer for {_WAIT_SECONDS:.0f} s"
+            return f"its parser did not answer for {_patience(size):.0f} s"
         name = signal.Signals(number).name if number else "the process ended"
         reasons = {
             "SIGPROF": f"parsing it took longer than {seconds_for(size):.1f} s",
@@ -301,6 +305,11 @@ class Workers:
             "SIGABRT": f"parsing it needed more than {MEMORY_BYTES >> 20} MB, or its parser gave up",
         }
         return reasons.get(name, f"its parser crashed ({name})")
+
+
+def _patience(size: int) -> float:
+    """Return the time that an answer about a file may take: its processor time, and as much more as a worker waits."""
+    return seconds_for(size) + _WAIT_SECONDS
 
 
 def _batches(tasks: Sequence[Task], size_of: Callable[[Task], int]) -> list[list[Task]]:
@@ -319,6 +328,15 @@ def _cut(worker: Worker) -> None:
     """Have whoever reads from a worker fail at once; closing the connection is left to its thread."""
     with suppress(OSError):
         worker.connection.shutdown(socket.SHUT_RDWR)
+
+
+def _outcome(job: Job[Task, Result], task: Task, message: Any) -> Result:  # noqa: ANN401 - a message
+    """Return a task's result; that of a lost one if it raised an error of ours."""
+    try:
+        result: Result = _result(message, job.gives)
+    except CqmError as error:
+        return job.lost(task, str(error))
+    return result
 
 
 def _result(message: Any, gives: Any) -> Any:  # noqa: ANN401 - a message, a type, and a value of it

@@ -98,7 +98,11 @@ class SharedSource:
     def load_rules(self) -> None:
         """See `Source.load_rules`."""
         with self._shared.lock:
-            self._shared.server.load_rules()
+            try:
+                self._shared.server.load_rules()
+            except WorkerError:
+                self._give_up()
+                raise
             self._shared.has_rules = True
 
     def end(self, pid: int) -> int:

@@ -1,10 +1,12 @@
 """The workers of an index: begun when one is needed, kept while they are of use, ended when they rest."""
 
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 from cqm.chunkers.grammars.bundle import unpack
 from cqm.index.model.errors import WorkerError
@@ -12,6 +14,8 @@ from cqm.index.workers import wire
 from cqm.index.workers.control import RULES
 from cqm.index.workers.forking import Source, source_of_workers
 from cqm.index.workers.rest import Rest
+
+T = TypeVar("T")
 
 _MOST_TASKS = 2_000
 """A worker that has done so many is replaced: what parsers leak goes with it."""
@@ -38,13 +42,18 @@ class Worker:
 
 
 class Staff:
-    """The workers that there are. Its methods may be called from any thread; see `Workers` for the parameters."""
+    """The workers that there are. Its methods may be called from any thread; see `Workers` for the parameters.
+
+    Two locks: a source may take up to two minutes for a worker, and nobody waits for that who needs an idle one. The
+    source, the count of its workers and whether it has the rules are used with the lock of the source alone held, and
+    neither lock is taken while the other is held.
+    """
 
     def __init__(self, count: int, root: Path | None, source: Source | None, *, forks: bool) -> None:
         self._count = count
         self._root = root
         self._forks = forks
-        self._lock = Lock()
+        self._lock, self._source_lock = Lock(), Lock()
         self._source = source
         self._idle: list[Worker] = []
         self._has_rules = False
@@ -58,7 +67,7 @@ class Staff:
 
         Where it cannot be started, the first task says why.
         """
-        with self._lock, suppress(WorkerError):
+        with self._source_lock, suppress(WorkerError):
             if self._source is None and not self._is_closed:
                 self._has_rules = True
                 self._given()
@@ -69,12 +78,14 @@ class Staff:
         self._rest.end()
         with self._lock:
             self._is_closed = True
-            source, self._source = self._source, None
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.connection.close()
-        if source:
-            source.close()
+        # Whoever has the source now may still begin a worker: it ends with the source.
+        with self._source_lock:
+            source, self._source = self._source, None
+            if source:
+                source.close()
 
     def end_idle(self) -> None:
         """End the workers that do nothing now; the next task has a new one."""
@@ -85,28 +96,37 @@ class Staff:
 
     def end_source(self) -> None:
         """End the process that forks workers, unless some of them work now; the next task has a new one."""
-        with self._lock:
+        with self._source_lock:
             if self._alive or not self._source:
                 return
-            # Within the lock: the next task waits, and does not take a process that ends.
+            # Within the lock: a task without an idle worker waits, and does not take a process that ends.
             source, self._source = self._source, None
             source.close()
 
     def take(self, *, finds: bool, is_new: bool = False) -> Worker:
-        """Return an idle worker, or a new one; the process that forks is started again once if it has ended."""
+        """Return an idle worker, or a new one.
+
+        Raises:
+            WorkerError: there can be none.
+        """
         with self._lock:
             for worker in [] if is_new else reversed(self._idle):
                 if worker.is_finder or not finds:
                     self._idle.remove(worker)
                     return worker
-            try:
-                return self._new()
-            except WorkerError:
-                if self._is_closed or self._source is None:
-                    raise
-                self._source.close()
-                self._source = None
-                return self._new()
+        with self._source_lock:
+            return self._asked(self._new)
+
+    def _asked(self, ask: Callable[[], T]) -> T:
+        """Ask the source for something; the process that forks is started again once if it has ended."""
+        try:
+            return ask()
+        except WorkerError:
+            if self._is_closed or self._source is None:
+                raise
+            self._source.close()
+            self._source = None
+            return ask()
 
     def _new(self) -> Worker:
         grammars = self._grammars
@@ -124,8 +144,8 @@ class Staff:
         Raises:
             WorkerError: they cannot be loaded.
         """
-        with self._lock:
-            self._given().load_rules()
+        with self._source_lock:
+            self._asked(lambda: self._given().load_rules())
             self._has_rules = True
 
     def give_back(self, worker: Worker) -> None:
@@ -144,7 +164,7 @@ class Staff:
         if worker.connection.fileno() < 0:
             return 0
         worker.connection.close()
-        with self._lock:
+        with self._source_lock:
             self._alive -= 1
             return self._source.end(worker.pid) if self._source else 0
 

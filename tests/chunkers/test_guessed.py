@@ -11,7 +11,7 @@ from cqm.chunkers.grammars import grammar
 from cqm.chunkers.languages.guessed import without_grammar
 from cqm.chunkers.languages.guessed.rules import GuessedRules
 from cqm.chunkers.languages.model import Language
-from cqm.chunkers.languages.table import BY_NAME, GUESSED
+from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Document
 
 # The same names with the grammar of the extra and without.
@@ -83,7 +83,3 @@ def test_rules_for_any_grammar_know_symbols_by_the_types_of_nodes(language: str,
         found += [f"{mark.kind} {mark.name}"] if mark.name else []
         waiting[:0] = mark.members
     assert found == wanted
-
-
-def test_each_guessed_language_can_be_told_by_its_lines() -> None:
-    assert all(row.is_guessed and row.by_lines for row in GUESSED)

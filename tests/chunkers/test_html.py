@@ -111,12 +111,13 @@ def test_the_parts_of_a_divided_section_overlap_and_others_do_not() -> None:
 
 @pytest.mark.row("D1")
 def test_no_overlap_begins_inside_code_or_a_table() -> None:
-    part = "<pre>\n" + "code line. More\n" * 8 + "</pre>\n" + "<p>Words after it. More words.</p>\n" * 2
-    pieces = chunked(f"<h1>T</h1>\n{part * 8}").chunks
-    assert len(pieces) > 4
-    assert any(piece.overlap_before for piece in pieces)
-    for piece in pieces:
-        assert piece.text.count("<pre>") == piece.text.count("</pre>")
+    words = "<p>Words before it. More words. Even more of them here. And a last one.</p>\n"
+    code = "<pre>\n" + "code line. More\n" * 8 + "</pre>\n"
+    table = f"<table>{'<tr><td>A cell. More</td><td>Another one. End</td></tr>' * 5}</table>\n"
+    chunks = chunked(f"<h1>T</h1>\n{(words + code + words + table) * 4}").chunks
+    assert any(piece.overlap_before for piece in chunks)
+    for tag in ("pre", "table"):
+        assert all(piece.text.count(f"<{tag}>") == piece.text.count(f"</{tag}>") for piece in chunks)
 
 
 @pytest.mark.row("D1")

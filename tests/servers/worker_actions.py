@@ -67,6 +67,7 @@ _ACTIONS = {
     "forge": lambda _: _Forged(),
     "ask": ask_parent,
     "sleep": lambda _: time.sleep(1000),
+    "pause": lambda seconds: time.sleep(float(seconds)),
     "pid": lambda _: os.getpid(),
     "parent": lambda _: os.getppid(),
     "find": lambda text: len([*token_matches(text)]),

@@ -77,7 +77,6 @@ MAKE = Language(
 
 
 _TARGETS = frozenset({"add_library", "add_executable", "add_custom_target", "add_test"})
-_LONG_BRACKET = re.compile(r"\[=*\[|\]=*\]")
 
 
 def _arguments(node: "Node", source: bytes) -> list[str]:

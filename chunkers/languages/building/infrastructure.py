@@ -21,9 +21,6 @@ from cqm.chunkers.languages.model import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# Blocks of Terraform whose labels are a name; any other block is a symbol of its own kind.
-_LABELLED = frozenset({"resource", "variable", "output", "module", "provider", "data", "check", "ephemeral"})
-
 
 def _hcl_block(node: "Node", source: bytes) -> Found:
     kind, *labels = [

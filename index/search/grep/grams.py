@@ -23,6 +23,8 @@ _FACTORS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
 _MOST_GRAMS = 12
 """Trigrams of a text that are looked up; further ones rarely tell more."""
 _FIRST_ROWS = 256
+_MOST_ROWS = 1 << 16
+"""128 MB. Files beyond are read by each search: a row that made room for another would be missing at the next."""
 # Other letters have these as another case, in more bytes: the Kelvin sign, the long s.
 _UNSTEADY = frozenset("kKsS")
 
@@ -32,7 +34,10 @@ Stamp = tuple[int, int, int]
 
 
 class GramTable:
-    """Rows of trigrams by path, each with the stamp of the file it was made of; open to any thread."""
+    """Rows of trigrams by path, each with the stamp of the file it was made of; open to any thread.
+
+    The first 65,536 files have one.
+    """
 
     def __init__(self) -> None:
         self._rows: Bits = np.zeros((_FIRST_ROWS, _ROW_BYTES), np.uint8)
@@ -41,15 +46,22 @@ class GramTable:
         self._lock = threading.Lock()
 
     def put(self, path: str, stamp: Stamp, text: bytes) -> None:
-        """Store the row of a file's text."""
+        """Store the row of a file's text, if there is room for it."""
+        if self._is_full(path):
+            return
         row = _row_of(text)
         with self._lock:
+            if self._is_full(path):
+                return
             slot = self._slots.get(path, len(self._slots))
             if slot == len(self._rows):
                 self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
             self._rows[slot] = row
             self._slots[path] = slot
             self._stamps[path] = stamp
+
+    def _is_full(self, path: str) -> bool:
+        return path not in self._slots and len(self._slots) >= _MOST_ROWS
 
     def has(self, path: str, stamp: Stamp) -> bool:
         """Whether there is the row of a file with this stamp."""

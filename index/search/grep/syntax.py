@@ -28,7 +28,8 @@ _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _ESCAPE = re.compile(r"\\(?:[pP](?:\{[^}]*\}|.)|x(?:\{[^}]*\}|.{2})|u\{[^}]*\}|u.{4}|[0-7]{1,3}|.)", re.DOTALL)
 _CODE = re.compile(r"\\u(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{4}))")
 _GROUP = re.compile(r"\?(?:P?<\w+>|([a-zA-Z]*(?:-[a-zA-Z]*)?)([:)]))")
-_REPEAT = re.compile(r"(?:[*+?]|\{(\d+)(,?)(\d*)\})\??")
+# An empty quotation is nothing: RE2 repeats what stands before it.
+_REPEAT = re.compile(r"(?:\\Q\\E)*([*+?]|\{(\d+)(,?)(\d*)\})\??")
 _POSIX = re.compile(r"\[:\^?\w+:\]")
 
 
@@ -77,9 +78,9 @@ def read_pattern(pattern: str) -> Read:
     reader = _Reader(pattern)
     node = reader.alternatives(0)
     clauses = _clauses_of(node)
-    if reader.place < len(pattern):
+    if reader.place < len(reader.pattern):
         # A ")" too many.
-        reader.pass_on(pattern[reader.place :])
+        reader.pass_on(reader.pattern[reader.place :])
         clauses = ()
     return Read(
         "".join(reader.out), "".join(reader.ascii), clauses, reader.ignores_case, reader.has_newline, reader.has_return
@@ -129,11 +130,11 @@ class _Reader:
         """Read the marks of repetition after an atom."""
         while found := _REPEAT.match(self.pattern, self.place):
             self.pass_on(found[0])
-            if found[0][0] == "?" and node.texts is not None and len(node.texts) < _MOST_TEXTS:
+            if found[1] == "?" and node.texts is not None and len(node.texts) < _MOST_TEXTS:
                 node = _Node(node.texts | _EMPTY)
-            elif found[0][0] in "*?" or (found[1] and not int(found[1])):
+            elif found[1] in "*?" or (found[2] and not int(found[2])):
                 node = _ANYTHING
-            elif found[1] != "1" or found[2]:
+            elif found[2] != "1" or found[3]:
                 node = _Node(None, _clauses_of(node))
         return node
 
@@ -193,10 +194,7 @@ class _Reader:
 
     def _escape(self, *, in_class: bool = False) -> _Node:
         if self.pattern.startswith(r"\Q", self.place) and not in_class:
-            text, end, _ = self.pattern[self.place + 2 :].partition(r"\E")
-            self.place += len(r"\Q") + len(text) + len(end)
-            self._write(rf"\Q{text}\E", rf"\Q{text}\E")
-            return self._literal(text)
+            return self._quotation()
         found = _ESCAPE.match(self.pattern, self.place)
         if not found:
             # RE2 says what is wrong with a "\" at the end.
@@ -210,6 +208,16 @@ class _Reader:
         if sign in _CONTROLS:
             return self._literal(_CONTROLS[sign])
         return self._literal(sign) if len(escape) == len(r"\.") and not sign.isalnum() else _ANYTHING
+
+    def _quotation(self) -> _Node:
+        text, end, rest = self.pattern[self.place + len(r"\Q") :].partition(r"\E")
+        if len(text) > 1 and _REPEAT.match(rest):
+            # Only its last character is repeated, which is read next, as a quotation of its own.
+            self.pattern = self.pattern[: self.place] + rf"\Q{text[:-1]}\E\Q{text[-1]}\E{rest}"
+            text = text[:-1]
+        self.place += len(r"\Q") + len(text) + len(end)
+        self._write(rf"\Q{text}\E", rf"\Q{text}\E")
+        return self._literal(text)
 
     def _literal(self, text: str) -> _Node:
         self._note(text)

@@ -10,13 +10,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from cqm.chunkers.text_of_file import PDF_SUFFIX
+from cqm.index.batched import batched
 from cqm.index.disk.beneath import open_regular, opened_root
-from cqm.index.files.scan import read_file
+from cqm.index.files.scan import is_settled, read_file
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import UnreadableFileError, VanishedFileError
 from cqm.index.model.options import ScanOptions
@@ -25,8 +25,6 @@ from cqm.index.ranking.file_roles import role_of
 from cqm.index.search.grep.grams import GramTable, Stamp
 from cqm.index.workers import Job, Workers
 
-_RACY_NS = 2_000_000_000
-"""A file written less than this before it was read may have been written again with the same times (FAT: 2 s)."""
 _MARK = b"\xef\xbb\xbf"
 _BATCH = 64
 _MOST_KEPT = 32 << 20
@@ -97,7 +95,7 @@ class KnownFiles:
                     (row.size, row.mtime_ns, row.ctime_ns),
                     not row.secrets
                     and not row.path.lower().endswith(PDF_SUFFIX)
-                    and is_settled((row.size, row.mtime_ns, row.ctime_ns), row.read_at_ns),
+                    and is_settled(row.mtime_ns, row.ctime_ns, row.read_at_ns),
                 )
                 for row in rows
             ]
@@ -162,8 +160,7 @@ class Tree:
         Raises:
             WorkerError: no worker can be started.
         """
-        remaining = iter(files)
-        while batch := list(islice(remaining, _BATCH)):
+        for batch in batched(files, _BATCH):
             read_at = time.time_ns()
             here = {file.path: data for file in batch if (data := self._here(file)) is not None}
             others = [file for file in batch if file.path not in here]
@@ -181,7 +178,7 @@ class Tree:
 
     def _kept(self, text: Text, read_at: int) -> Text:
         """Keep a text that a worker read, unless a later change of its file might not show."""
-        if not text.stamp or not is_settled(text.stamp, read_at):
+        if not text.stamp or not is_settled(*text.stamp[1:], read_at):
             return text._replace(stamp=None)
         self._decoded.put(text.file.path, text.stamp, text.text or b"")
         return text
@@ -238,12 +235,6 @@ def _stamp_of(folder: int | Path, path: str) -> Stamp | None:
     except OSError:
         return None
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns
-
-
-def is_settled(stamp: Stamp, read_at_ns: int) -> bool:
-    """Whether a later write must have given the file another stamp."""
-    _, changed, status = stamp
-    return max(changed, status) < read_at_ns - _RACY_NS
 
 
 def _as_utf8(data: bytes) -> bytes | None:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.index.batched import batched
 from cqm.index.generations.generation import Generation
 from cqm.index.model.symbols import Outline, OutlineEntry, OutlineFile, OutlineSymbol
 from cqm.index.ranking.file_roles import role_of
@@ -91,7 +92,7 @@ def _files_using(generation: Generation, programs: Sequence[_Row]) -> tuple[Mapp
     plain = {name for name in names if name.islower() and "_" not in name}
     source = sorted(row for row in programs if not _is_test(row.path))
     using: defaultdict[str, set[str]] = defaultdict(set)
-    for some in _batches(source[:_MOST_CHUNKS]):
+    for some in batched(source[:_MOST_CHUNKS], _PAYLOADS):
         texts = generation.store.payloads([row.id for row in some], ["text"])
         for row in some:
             text = str(texts.get(row.id, {}).get("text", ""))
@@ -106,10 +107,6 @@ def _files_using(generation: Generation, programs: Sequence[_Row]) -> tuple[Mapp
 def _is_test(path: str) -> bool:
     role = role_of(path)
     return role is not None and role.name in {"test", "example"}
-
-
-def _batches(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
-    return (rows[at : at + _PAYLOADS] for at in range(0, len(rows), _PAYLOADS))
 
 
 def _ranked(own: Sequence[_Row], programs: Sequence[_Row], uses: Mapping[str, set[str]]) -> list[_Ranked]:
@@ -136,8 +133,7 @@ def _ranked(own: Sequence[_Row], programs: Sequence[_Row], uses: Mapping[str, se
 def _landmarks(generation: Generation, ranked: Sequence[_Ranked]) -> Iterator[tuple[_Ranked, OutlineSymbol]]:
     """Yield definitions in their order, without those of kinds that tell little."""
     seen: set[tuple[str, str]] = set()
-    for at in range(0, len(ranked), _PAYLOADS):
-        some = ranked[at : at + _PAYLOADS]
+    for some in batched(ranked, _PAYLOADS):
         payloads = generation.store.payloads([*{it.row.id: None for it in some}], ["text", "definitions"])
         for it in some:
             payload = payloads.get(it.row.id, {})

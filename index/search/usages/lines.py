@@ -1,11 +1,13 @@
 """Find every line of the index that contains a word: chunks by the word's term, then lines by the word itself."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
 
 from cqm.chunkers.facts.names import word
+from cqm.index.batched import batched
 from cqm.index.generations.generation import Generation
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.stored_definitions import read_definitions
@@ -14,9 +16,6 @@ from cqm.index.text.terms import name_term
 _MOST_CHUNKS = 20_000
 _PAGE = 500
 _COLUMNS = ("id", "path", "language", "symbol", "kind", "start_line")
-
-
-T = TypeVar("T")
 
 
 class Symbol(NamedTuple):
@@ -92,7 +91,7 @@ def files_with(generation: Generation, name: str) -> tuple[list[FileLines], bool
 
 def whole_files(generation: Generation, paths: Iterable[str]) -> Iterator[tuple[Part, ...]]:
     """Yield all chunks of each file, in order."""
-    for some in _batched(paths, _PAGE // 10):
+    for some in batched(paths, _PAGE // 10):
         rows = {row.id: row for path in some for row in generation.manifest.chunks_of(path)}
         found: dict[str, list[Part]] = {path: [] for path in some}
         for part in parts_of(generation, rows):
@@ -118,9 +117,47 @@ def innermost(parts: Sequence[Part], line: int) -> Symbol | None:
     """Return the innermost symbol around a line; one that begins in a chunk not given is known by name alone."""
     around = [it for part in parts for it in part.symbols if it.first <= line <= it.last]
     if around:
-        return min(around, key=lambda it: (it.last - it.first, -it.first))
-    beyond = (part for part in parts if part.start <= line <= part.start + part.text.count("\n"))
-    part = next(beyond, None)
+        return min(around, key=_inner_first)
+    beyond = (part for part in parts if part.start <= line <= _end(part))
+    return _named_alone(next(beyond, None))
+
+
+def innermost_of(parts: Sequence[Part], lines: Iterable[int]) -> Iterator[Symbol | None]:
+    """Yield `innermost` for each of many lines, sorting the symbols once.
+
+    Parameters:
+        parts: in order of their starts.
+        lines: ascending.
+    """
+    coming = deque(sorted((it for part in parts for it in part.symbols), key=lambda it: it.first))
+    # Those that began, the innermost first; of several with the same lines the first.
+    around: list[tuple[tuple[int, int], int, Symbol]] = []
+    ends = [_end(part) for part in parts]
+    here = 0
+    for line in lines:
+        while coming and coming[0].first <= line:
+            symbol = coming.popleft()
+            heappush(around, (_inner_first(symbol), -len(coming), symbol))
+        while around and around[0][2].last < line:
+            heappop(around)
+        while here < len(parts) and ends[here] < line:
+            here += 1
+        if around:
+            yield around[0][2]
+        else:
+            yield _named_alone(parts[here] if here < len(parts) and parts[here].start <= line else None)
+
+
+def _inner_first(symbol: Symbol) -> tuple[int, int]:
+    return symbol.last - symbol.first, -symbol.first
+
+
+def _end(part: Part) -> int:
+    return part.start + part.text.count("\n")
+
+
+def _named_alone(part: Part | None) -> Symbol | None:
+    """Return the symbol that a chunk is of, if that does not begin in it."""
     if part is None or not part.symbol or any(it.name == part.symbol for it in part.symbols):
         return None
     return Symbol(part.symbol, "", 0, 0, 0)
@@ -132,7 +169,7 @@ def parts_of(generation: Generation, ids: Iterable[str]) -> Iterator[Part]:
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    for some in _batched(ids, _PAGE):
+    for some in batched(ids, _PAGE):
         rows = generation.manifest.columns_of(some, _COLUMNS)
         payloads = generation.store.payloads(some, ["text", "definitions"])
         for id_, *columns in rows:
@@ -156,9 +193,3 @@ def _file_lines(parts: Sequence[Part], name: str) -> FileLines:
             if name in line and pattern.search(line) and len(line) > len(lines.get(number, "")):
                 lines[number] = line
     return FileLines(parts[0].path, parts[0].language, tuple(parts), lines)
-
-
-def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    waiting = iter(items)
-    while some := list(islice(waiting, size)):
-        yield some

@@ -1,6 +1,7 @@
 import os
 import socket
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -252,6 +253,18 @@ def test_links_are_never_followed(tmp_path: Path) -> None:
     for path in ("file.py", "folder/secret.py", "inner.py", "../outside/secret.py"):
         assert read_file(root, path, DEFAULT).skip is SkipReason.OUTSIDE_ROOT
         assert read_file(root, path, DEFAULT).text == ""
+
+
+@pytest.mark.skipif(os.name != "nt", reason="only Windows has junctions")
+def test_junctions_are_not_followed(tmp_path: Path) -> None:
+    """To Windows they are folders, no links: one led out of the root, another to itself without end."""
+    write(tmp_path, "outside/secret.py", "root/a/real.py")
+    root = tmp_path / "root"
+    for name, target in (("out", tmp_path / "outside"), ("a/loop", root)):
+        subprocess.run(["cmd", "/c", "mklink", "/J", str(root / name), str(target)], check=True)
+    assert kept(root) == ["a/real.py"]
+    assert skipped(root) == dict.fromkeys(["a/loop", "out"], SkipReason.OUTSIDE_ROOT)
+    assert skipped(root, below=["out/secret.py"]) == {"out": SkipReason.OUTSIDE_ROOT}
 
 
 def test_a_link_as_the_root_is_the_folder_that_it_leads_to(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The walk finds the files that git would list, in the whole tree and below a path."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -253,6 +254,23 @@ def test_the_global_ignore_file_holds(repository: Path, tmp_path: Path, monkeypa
     write(tmp_path, "config/git/ignore", "a.py\n")
     assert found(repository) == [".gitignore", "out/c.py"]
     assert found(repository, ["a.py"]) == []
+
+
+def test_git_that_said_nothing_in_time_is_asked_again(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The silence was remembered: ignored files were indexed as long as the process lived."""
+    write(tmp_path, "own-ignore", "a.py\n")
+    write(tmp_path, ".gitconfig", f"[core]\nexcludesFile = {tmp_path}/own-ignore\n")
+    real = shutil.which("git")
+    write(tmp_path, "bin/git", f"#!/bin/sh\n[ -e '{tmp_path}/is-slow' ] && exec sleep 60\nexec '{real}' \"$@\"\n")
+    (tmp_path / "bin/git").chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin{os.pathsep}{os.environ['PATH']}")
+    (tmp_path / "is-slow").touch()
+    assert found(repository) == [".gitignore", "a.py", "out/c.py"]
+    (tmp_path / "is-slow").unlink()
+    assert found(repository) == [".gitignore", "out/c.py"]
 
 
 def test_no_program_named_in_a_repository_is_run(repository: Path, tmp_path: Path) -> None:

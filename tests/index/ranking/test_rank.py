@@ -1,6 +1,6 @@
 import dataclasses
 from collections.abc import Mapping
-from itertools import chain, count, pairwise
+from itertools import count, pairwise
 from math import isclose
 from random import Random
 
@@ -22,7 +22,6 @@ from cqm.index.ranking.rank import (
     weights_for,
     weights_of,
 )
-from cqm.index.ranking.weights import SENTENCE, TOPIC
 from cqm.index.text.names.parts import last_part
 from cqm.index.text.terms import stems
 
@@ -347,17 +346,6 @@ def test_each_weight_is_the_most_that_its_part_gives(part: str) -> None:
     )
     first = rank(read_question("load_config"), found_all, weights_of({part: 0.5}))[0]
     assert first.parts == {part: pytest.approx(0.5)}
-
-
-@given(questions)
-def test_the_weights_of_a_question_are_between_those_for_topics_and_those_for_sentences(question: str) -> None:
-    for mine, topic, sentence in zip(
-        chain(*weights_for(read_question(question))[:2]),
-        chain(*weights_of(TOPIC)[:2]),
-        chain(*weights_of(SENTENCE)[:2]),
-        strict=True,
-    ):
-        assert min(topic, sentence) - 1e-9 <= mine <= max(topic, sentence) + 1e-9
 
 
 @pytest.mark.parametrize("topic", ["routing", "how routing works", "Router.match", "parsing a header"])

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -112,6 +113,20 @@ def test_a_secret_in_a_message_is_redacted_and_words_of_no_message_find_none(ind
     nothing = index.changes(ChangesQuery("entirely different things"))
     assert not nothing.is_found
     assert not nothing.parts
+
+
+def test_a_list_of_commits_over_the_limit_is_not_taken_as_whole(
+    index: Index, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only Linux can bound the output of git; elsewhere it was cut after so many bytes, and its last commit with it."""
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nyes 'commit 0000000000000000000000000000000000000000' | head -c 9000000\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(QueryError, match="git does not tell the commits"):
+        index.changes(ChangesQuery(path="src"))
 
 
 def test_outside_of_git_and_options_for_git_are_refused(index: Index, tmp_path: Path) -> None:

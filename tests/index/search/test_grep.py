@@ -14,7 +14,8 @@ from hypothesis import strategies as some
 from cqm.index.engine import Index
 from cqm.index.model.errors import QueryError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions, ScanOptions
-from cqm.index.model.query import Answer, Query, SearchMode
+from cqm.index.model.query import Answer, Matched, Query, SearchMode
+from cqm.index.search.grep import grams
 from cqm.index.search.grep.grams import GramTable
 from cqm.index.search.grep.syntax import read_pattern
 
@@ -221,6 +222,23 @@ def test_trigrams_rule_files_out() -> None:
         assert table.without(read.clauses, ignores_case=read.ignores_case).keys() >= {"18", "123"}, pattern
 
 
+def test_trigrams_of_very_many_files_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row of 2 KB was kept for every file: gigabytes for a million."""
+    monkeypatch.setattr(grams, "_MOST_ROWS", 300)
+    table, stamp = GramTable(), (1, 1, 1)
+    for number in range(500):
+        table.put(f"{number}", stamp, b"def gather(value): return value")
+    assert [number for number in range(500) if table.has(f"{number}", stamp)] == [*range(300)]
+    absent = read_pattern("absent")
+    assert len(table.without(absent.clauses, ignores_case=False)) == 300
+    table.put("7", (2, 2, 2), b"an absent one")
+    assert table.has("7", (2, 2, 2))
+    table.keep_only([f"{number}" for number in range(200)])
+    table.put("400", stamp, b"")
+    assert table.has("400", stamp)
+    assert len(table.without(absent.clauses, ignores_case=False)) == 200
+
+
 def test_a_line_comes_with_its_symbol_its_matches_and_the_lines_around(index: Index) -> None:
     answer = find(index, "getUserNames(url)")
     (hit,) = answer.hits
@@ -267,6 +285,13 @@ def test_a_text_of_several_lines_is_found_and_a_pattern_has_them_where_it_asks_f
     (hit,) = find(index, r"first = \d\nfetch_page", SearchMode.REGEX, around=0).hits
     assert (hit.path, hit.start_line, hit.end_line) == ("src/windows.py", 1, 2)
     assert not find(index, r"first = \d\s+fetch_page", SearchMode.REGEX).hits
+
+
+@pytest.mark.parametrize("pattern", [r"ct\QxX\E?\.Bind\(", r"ctx\Q.BindX\E\Q\E*\(", r"ctx.BindX\Q\E?\("])
+def test_of_a_quotation_only_the_last_character_is_repeated(index: Index, pattern: str) -> None:
+    """Files were ruled out that lack the whole quotation, or the character before an empty one."""
+    find(index, "ctx", SearchMode.REGEX)
+    assert set(places(find(index, pattern, SearchMode.REGEX))) == by_scan(re.compile(r"ctx\.Bind\("))
 
 
 def test_of_a_long_line_the_part_with_the_match_is_shown(index: Index) -> None:
@@ -348,6 +373,21 @@ def test_a_file_replaced_by_a_link_out_of_the_folder_is_not_read(changing: tuple
     (tmp_path / "elsewhere" / "one.py").write_text("alpha = 'outside'\n")
     (root / "src").symlink_to(tmp_path / "elsewhere")
     assert not find(index, "alpha").hits
+
+
+def test_a_kind_costs_no_more_the_more_lines_of_a_file_match(changing: tuple[Index, Path]) -> None:
+    """Each match looked at all symbols of its file, and was compared with all others: 2 s for these."""
+    index, root = changing
+    body = "".join(f"    total += {number}\n" for number in range(10))
+    written(root, "src/many.py", "".join(f"def f{n}(total):\n{body}value_{n} = 1\n" for n in range(1_000)).encode())
+    index.update()
+    find(index, "total", limit=1)
+    began = time.process_time()
+    answer = find(index, "total", limit=1, kinds=("function",))
+    assert time.process_time() - began < 0.5  # seconds; it takes a twentieth of one
+    assert answer.matched
+    assert (answer.matched.lines, answer.matched.files) == (11_000, 1)
+    assert find(index, "value_", limit=1, kinds=("function",)).matched == Matched(0, 0, 0, 3, 0, is_complete=True)
 
 
 def test_counting_ends_somewhere_and_says_at_least(changing: tuple[Index, Path]) -> None:

@@ -223,4 +223,5 @@ def test_a_trace_names_files_as_tools_and_package_managers_do(index: Index, text
 
 def test_headers_of_the_system_are_no_files_of_the_project(index: Index) -> None:
     hits = ask(index, "/usr/include/format.h:2:5: error: bad").hits
+    assert hits
     assert all("exact" not in hit.parts for hit in hits)

@@ -353,6 +353,7 @@ def test_a_part_of_a_declaration_or_one_of_another_version_is_enough(index: Inde
 )
 def test_a_topic_or_sentence_that_begins_like_a_declaration_is_none(index: Index, question: str) -> None:
     answer = index.search(Query(question, mode=SearchMode.LEXICAL))
+    assert answer.hits
     assert all("exact" not in hit.parts or hit.path == "notes.md" for hit in answer.hits)
 
 

@@ -280,4 +280,6 @@ def test_a_place_is_answered_by_its_own_file_though_another_is_its_copy(index: I
 
 def test_nothing_is_found_for_places_outside_of_the_project(index: Index, tmp_path: Path) -> None:
     elsewhere = f"{TRACEBACK}{CALL.format('/usr/lib/python3.11/json/decoder.py', 8, 'decode')}ValueError: x"
-    assert all("exact" not in hit.parts for hit in found(index, elsewhere))
+    hits = found(index, elsewhere)
+    assert hits
+    assert all("exact" not in hit.parts for hit in hits)

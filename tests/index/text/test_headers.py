@@ -82,9 +82,10 @@ def test_the_header_says_where_a_chunk_stands() -> None:
     assert "InvoicePrinter" in last.symbol
 
 
-def test_the_embedded_text_is_the_header_and_the_code() -> None:
-    last = chunks_of(SOURCE)[-1]
-    assert dense_text(last) == f"{header(last)}\n{last.text}"
+def test_the_embedded_text_says_where_the_code_stands_and_holds_all_of_it() -> None:
+    lines = dense_text(chunks_of(SOURCE)[-1]).split("\n")
+    assert lines[:3] == [PATH, "InvoicePrinter.print", "class InvoicePrinter"]
+    assert lines[3:] == SOURCE.split("\n")[11:]
 
 
 def test_a_method_is_not_found_by_the_fields_that_its_context_names() -> None:

@@ -151,6 +151,24 @@ def test_a_pdf_may_be_larger_than_other_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.processes
+def test_a_comparison_with_the_disk_parses_no_pdf_in_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: IndexOptions
+) -> None:
+    root = tmp_path / "docs"
+    root.mkdir()
+    (root / "manual.pdf").write_bytes(pdf(PAGE))
+    with Index.open(root, options) as index:
+        index.update()
+        (root / "manual.pdf").touch()
+        monkeypatch.setattr("pypdfium2.PdfDocument", None)
+        assert index.status(look=True).pending == 0
+        (root / "manual.pdf").write_bytes(pdf(PAGE).replace(b"valve", b"VALVE"))
+        assert index.status(look=True).pending == 1
+        index.update()
+        assert index.search(Query("VALVE")).hits
+
+
+@pytest.mark.processes
 def test_a_search_finds_a_page(tmp_path: Path) -> None:
     root = tmp_path / "docs"
     root.mkdir()

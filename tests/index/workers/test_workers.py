@@ -3,8 +3,10 @@
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Semaphore, Thread
 from threading import enumerate as threads
@@ -17,7 +19,7 @@ from cqm.chunkers.errors import ChunkOptionError
 from cqm.index.manifest.rows import FileRow
 from cqm.index.model.errors import WorkerError
 from cqm.index.model.query import FileState
-from cqm.index.workers import Job, Workers, kept_warm, pool
+from cqm.index.workers import Job, Workers, forking, kept_warm, pool
 from cqm.index.workers.forking import has_many_files
 from cqm.index.workers.rest import Rest
 from cqm.index.workers.wire import plain, restored
@@ -166,9 +168,75 @@ def test_a_worker_that_stays_silent_is_ended(monkeypatch: pytest.MonkeyPatch, tm
         [before] = outcomes(workers, Task("pid"))
         monkeypatch.setattr(pool, "_WAIT_SECONDS", 1.0)
         workers.end_idle()
-        assert outcomes(workers, Task("sleep")) == ["sleep: its parser did not answer for 1 s"]
+        assert outcomes(workers, Task("sleep")) == ["sleep: its parser did not answer for 4 s"]
         monkeypatch.undo()
         assert outcomes(workers, Task("pid")) != [before]
+
+
+def test_a_worker_may_be_silent_for_all_the_time_that_its_file_has(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was ended after a minute, though a file of 40 MB has more of processor time alone."""
+    monkeypatch.setattr(pool, "_WAIT_SECONDS", 1.0)
+    large = Job(work, str, lambda _: 4_000_000, JOB.lost)
+    assert [*workers.run(large, [Task("pause", "2")])] == [["None"]]
+    assert workers.run_one(work, Task("pause", "2"), str, size=4_000_000) == "None"
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Workers]:
+    """Workers of a process that no other test has."""
+    if not hasattr(os, "fork"):
+        pytest.skip("nothing forks workers here")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(worker_actions.__file__).parent), str(tmp_path)]))
+    with Workers(2, tmp_path) as opened:
+        yield opened
+
+
+@contextmanager
+def stopped(workers: Workers) -> Iterator[None]:
+    """Let the process that forks workers hang; two workers are idle."""
+    pause = Job(work, str, lambda _: 200_000, JOB.lost)
+    assert len([*workers.run(pause, [Task("pause", "1")] * 2)]) == 2
+    parent = int(workers.run_one(work, Task("parent"), str, size=0))
+    os.kill(parent, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(parent, signal.SIGCONT)
+
+
+TOKEN = "ghp_" + "a8Xk2mQ9zR4tV7wY1bN6cJ3pL5sD0fGhK2eU"
+
+
+def test_rules_that_cannot_be_loaded_are_no_result_of_a_file(forked: Workers, tmp_path: Path) -> None:
+    """The file counted as one that its worker died of, and was not tried again."""
+    (tmp_path / "kingfisher_sdk.py").write_text("raise ImportError('broken')\n")
+    with pytest.raises(WorkerError):
+        outcomes(forked, Task("find", TOKEN), Task("say", "after"))
+    (tmp_path / "kingfisher_sdk.py").unlink()
+    assert outcomes(forked, Task("find", TOKEN)) == ["1"]
+
+
+def test_a_process_that_hangs_while_it_loads_rules_is_replaced(
+    forked: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forking, "_PATIENCE_SECONDS", 10.0)
+    with stopped(forked):
+        assert outcomes(forked, Task("find", TOKEN), Task("say", "after")) == ["1", "after"]
+
+
+def test_an_idle_worker_is_taken_while_rules_are_loaded(forked: Workers) -> None:
+    """Whoever needed a worker waited until the process that forks them had answered: for up to two minutes."""
+    with ThreadPoolExecutor(1) as thread:
+        with stopped(forked):
+            found = thread.submit(outcomes, forked, Task("find", TOKEN))
+            time.sleep(1)
+            assert outcomes(forked, Task("say", "well")) == ["well"]
+            assert forked.run_one(work, Task("say", "well"), str, size=0) == "well"
+            assert not found.done()
+        assert found.result() == ["1"]
 
 
 def test_stopping_early_ends_what_is_done_and_who_waits_for_it(workers: Workers) -> None:
@@ -243,11 +311,10 @@ def test_workers_outlive_the_thread_that_started_them(workers: Workers) -> None:
 
 def test_a_worker_without_rules_is_replaced_by_none_that_lacks_them_too(workers: Workers) -> None:
     """An idle worker took its place, which lacked the rules as well: "answered with what is no plain data"."""
-    token = "ghp_" + "a8Xk2mQ9zR4tV7wY1bN6cJ3pL5sD0fGhK2eU"
     has_both = [Task("say", "x" * 200_000), Task("say", "y" * 200_000)]
     assert outcomes(workers, *has_both) == [it.argument for it in has_both]
-    assert outcomes(workers, Task("find", token)) == ["1"]
-    assert workers.run_one(work, Task("find", token), str, size=0) == "1"
+    assert outcomes(workers, Task("find", TOKEN)) == ["1"]
+    assert workers.run_one(work, Task("find", TOKEN), str, size=0) == "1"
 
 
 def test_closed_workers_do_nothing_more(tmp_path: Path) -> None:
