@@ -28,7 +28,7 @@ _DIFF = (
     "--dst-prefix=b/",
 )
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_NEW_FILE = "+++ b/"
+_OLD_FILE, _NEW_FILE, _NO_FILE = "--- a/", "+++ b/", "+++ /dev/null"
 
 
 class Commit(NamedTuple):
@@ -97,7 +97,7 @@ def commit_of(folder: Path, head: str, prefix: str) -> Commit | None:
 
 
 def hunks_between(folder: Path, old: str, new: str, paths: Sequence[str] = ()) -> dict[str, list[Hunk]] | None:
-    """Return the hunks between two commits by path from the top of the work tree, in order of lines.
+    """Return the hunks between two commits by path from the top of the work tree, in order of lines; deleted files too.
 
     Parameters:
         folder: in a work tree.
@@ -123,12 +123,16 @@ def _asked(folder: Path, commit: str, arguments: Sequence[str], most_bytes: int)
 
 def _hunks_in(said: str) -> dict[str, list[Hunk]]:
     found: dict[str, list[Hunk]] = {}
-    path, lines, place = "", said.split("\n"), 0
+    path, old, lines, place = "", "", said.split("\n"), 0
     while place < len(lines):
         line = lines[place]
         place += 1
         if line.startswith("diff --git "):
-            path = ""
+            path = old = ""
+        elif line.startswith(_OLD_FILE):
+            old = line.removeprefix(_OLD_FILE).rstrip("\t")
+        elif line == _NO_FILE:
+            path = old
         elif line.startswith(_NEW_FILE):
             path = line.removeprefix(_NEW_FILE).rstrip("\t")
         elif path and (begun := _HUNK.match(line)):

@@ -51,6 +51,15 @@ class ChangedLines:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file that a commit changed: its path without secrets, and the numbers of lines added and removed."""
+
+    path: str
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """Commits, and the lines of the first one.
 
@@ -60,6 +69,8 @@ class Changes:
         is_found: whether the first is meant; its lines are `parts`.
         parts: of the first commit: of source before tests and documents, those of the most changed files first.
         gone: number of lines it wrote that no file has now.
+        files: that it changed, also those that are deleted or not indexed; the first 200 in the order of `parts`.
+        changed: number of all files that it changed.
         others: number of further files it changed: not in the index now, not readable, or beyond the 20 most changed.
         next_cursor: pass it in `ChangesQuery.cursor` for the next commits; empty at the end.
     """
@@ -70,4 +81,6 @@ class Changes:
     parts: tuple[ChangedLines, ...] = ()
     gone: int = 0
     others: int = 0
+    files: tuple[ChangedFile, ...] = ()
+    changed: int = 0
     next_cursor: str = ""

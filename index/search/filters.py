@@ -32,7 +32,14 @@ _LANGUAGES = {
     "shell": "bash",
     "txt": TEXT,
 }
-_KINDS = {"func": "function", "fn": "function", "def": "function", "const": "constant", "field": "property"}
+_KINDS = {
+    **dict.fromkeys(("func", "fn", "def"), "function"),
+    "const": "constant",
+    "field": "property",
+    # Of Swift and Java, and of Scala and Kotlin, where the index has no such kind.
+    **dict.fromkeys(("protocol", "annotation"), "interface"),
+    "object": "class",
+}
 _KNOWN_KINDS = frozenset(
     re.findall(
         r"\w+",
@@ -141,12 +148,17 @@ def _named(generation: Generation, query: Query, root: str) -> Query:
     return replace(
         query,
         languages=tuple(map(language_name, _given(query.languages))),
-        kinds=tuple(_KINDS.get(kind, kind) for kind in kinds),
+        kinds=tuple(_kind(generation, kind) for kind in kinds),
         sources=_given(query.sources),
         issues=_given(query.issues),
         include=() if denied else include,
         exclude=(*read_globs(generation, root, _given(query.exclude)), *denied),
     )
+
+
+def _kind(generation: Generation, name: str) -> str:
+    """Name a kind as the index does."""
+    return name if name not in _KINDS or name in generation.manifest.counts("kind") else _KINDS[name]
 
 
 def _given(names: Sequence[str]) -> tuple[str, ...]:
@@ -278,7 +290,7 @@ def _kept(generation: Generation, name: str, value: str) -> tuple[str, str] | No
     if name == "source":
         return ("sources", value) if value in _SOURCES else None
     field, column, asked = (
-        ("kinds", "kind", _KINDS.get(value, value))
+        ("kinds", "kind", _kind(generation, value))
         if name == "kind"
         else ("languages", "language", language_name(value))
     )
@@ -313,6 +325,10 @@ def _globs(generation: Generation, value: str, root: str) -> tuple[str, ...]:
     if _GLOB.search(anchored) or not anchored.strip("/."):
         return read_globs(generation, root, [anchored])
     inner = anchored.strip("/")
+    if anchored.endswith("/"):
+        whole = read_globs(generation, root, [f"{'/' if anchored.startswith('/') else '**/'}{inner}/**"])
+        if fits(generation, *whole):
+            return whole
     begins = "" if anchored.startswith("/") else "**/" if "/" in anchored else "**/*"
     globs = read_globs(generation, root, [f"{begins or '/'}{inner}*"])
     # A slash in front may mean the root, or only the beginning of a name.

@@ -6,7 +6,7 @@ from math import inf
 
 from cqm.index.model.changes import ChangedBy, ChangedLines, Changes
 from cqm.server.answers.budget import clipped, tokens_of_lines
-from cqm.server.answers.render import place, symbol_name
+from cqm.server.answers.render import path_name, place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import number, one_line, visible
 
@@ -14,6 +14,8 @@ _ASIDE = {"test", "documentation"}
 """Roles of files whose lines are only named where a commit changed others too."""
 _MOST_BESIDE = 4
 """Further commits told beside the one that is meant."""
+_MOST_FILES = 10
+"""Further changed files that are named."""
 _NAMES_SHARE = 0.2
 """Share of the budget for what is only named."""
 _ID_DIGITS = 10
@@ -43,12 +45,20 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, start: in
     tail = []
     if changes.gone:
         tail.append(f"{mark} {number(changes.gone, 'line')} of it {'are' if changes.gone > 1 else 'is'} not there now.")
-    if changes.others:
-        tail.append(f"{mark} It also changed {number(changes.others, 'file')}, not shown here.")
+    if beside := _beside(changes):
+        tail.append(f"{mark} It also changed {beside}.")
     if others:
         tail += [f"{mark} Others like it:", *map(_commit_line, others[:_MOST_BESIDE])]
     shown, named = _shared_out(changes.parts, budget - tokens_of_lines([*head, *tail]), budget, mark)
     return clipped("\n".join([*head, *shown, *named, *tail]) + "\n", budget)
+
+
+def _beside(changes: Changes) -> str:
+    """Name the changed files without lines that are there now: "app.py (+0 -2), tox.ini (+1 -1) and 3 more"."""
+    shown = {part.path for part in changes.parts}
+    files = [f"{path_name(it.path)} (+{it.added} -{it.removed})" for it in changes.files if it.path not in shown]
+    more = len(files) - _MOST_FILES + changes.changed - len(changes.files)
+    return ", ".join(files[:_MOST_FILES]) + (f" and {number(more, 'more file')}" if more > 0 else "")
 
 
 def _listed(changes: Changes, budget: float, start: int, mark: str) -> Iterator[str]:

@@ -20,11 +20,12 @@ from cqm.index.files.git_folder import git_folder_of
 from cqm.index.files.history import Commit, Hunk, commit_of, commits_of, hunks_between
 from cqm.index.files.listed import listed_file
 from cqm.index.generations.generation import Generation
-from cqm.index.model.changes import ChangedBy, ChangedLines, Changes, ChangesQuery
+from cqm.index.model.changes import ChangedBy, ChangedFile, ChangedLines, Changes, ChangesQuery
 from cqm.index.model.errors import NotIndexedError, QueryError, UnreadableFileError, VanishedFileError
 from cqm.index.model.query import FileState, page_start
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.search.symbols.fresh import FreshFiles
+from cqm.index.secrets.file_names import shown_path
 from cqm.index.secrets.redaction import redact
 from cqm.index.text.terms import content_words, terms_of
 from cqm.index.workers import Workers
@@ -32,6 +33,8 @@ from cqm.index.workers import Workers
 _MOST_COMMITS = 100
 _MOST_FILES = 20
 """Files of a commit that are read; those with the most changed lines."""
+_MOST_NAMED = 200
+"""Files of a commit that are named with their numbers of lines."""
 _MOST_PARTS = 100
 """Of a file."""
 _LEAST_COVERED = 0.5
@@ -179,12 +182,12 @@ def _changes(
     start = f"{base}/" if base else ""
     known = histories.generation.manifest.files([it.removeprefix(start) for it in hunks])
     sizes = {it: sum(len(hunk.added) for hunk in hunks[it]) for it in hunks}
+    ordered = sorted(hunks, key=lambda it: (role_of(it) is not None, -sizes[it], it))
     indexed = [
         it
-        for it in hunks
+        for it in ordered
         if (row := known.get(it.removeprefix(start))) and row.state is FileState.INDEXED and sizes[it]
     ]
-    indexed.sort(key=lambda it: (role_of(it) is not None, -sizes[it], it))
     parts: list[ChangedLines] = []
     gone = unread = 0
     for path in indexed[:_MOST_FILES]:
@@ -197,7 +200,20 @@ def _changes(
         gone += len(moved) - read[1]
     unknown = sum(1 for it in hunks if it.removeprefix(start) not in known)
     others = unknown + unread + len(indexed[_MOST_FILES:])
-    return Changes(query.what, told, is_found=True, parts=tuple(parts), gone=gone, others=others)
+    files = [
+        ChangedFile(shown_path(it.removeprefix(start)), sizes[it], sum(len(hunk.before) for hunk in hunks[it]))
+        for it in ordered[:_MOST_NAMED]
+    ]
+    return Changes(
+        query.what,
+        told,
+        is_found=True,
+        parts=tuple(parts),
+        gone=gone,
+        others=others,
+        files=tuple(files),
+        changed=len(hunks),
+    )
 
 
 def _moved(written: Iterable[tuple[int, str]], hunks: Sequence[Hunk]) -> Iterator[tuple[int | None, str]]:

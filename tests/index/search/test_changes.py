@@ -146,3 +146,15 @@ def test_commits_of_a_root_that_begins_with_a_dot_are_found_with_their_lines(ind
         found = tools.changes(ChangesQuery("Add the tool"))
     assert [it.subject for it in found.commits] == ["Add the tool"]
     assert {part.path for part in found.parts} == {"run.py"}
+
+
+def test_each_file_of_a_commit_is_named_also_if_it_is_deleted_or_only_lost_lines(index: Index, tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    commit(tmp_path, "Begin", app_py=FIRST, old_py="x = 1\ny = 2\n", a_md="# Title\n\nText.\n")
+    (tmp_path / "old.py").unlink()
+    commit(tmp_path, "Remove what is old", a_md="# Title\n")
+    with Index.open(tmp_path, index.options) as opened:
+        opened.update()
+        found = opened.changes(ChangesQuery("HEAD"))
+    assert [(it.path, it.added, it.removed) for it in found.files] == [("old.py", 0, 2), ("a.md", 0, 2)]
+    assert (found.parts, found.changed) == ((), 2)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -261,3 +262,22 @@ def test_only_a_definition_of_the_kind_is_an_exact_match(kinds: Index) -> None:
     assert [hit.symbol for hit in other.hits] == ["ErrorType"]
     assert "exact" in found.hits[0].parts
     assert "exact" not in other.hits[0].parts
+
+
+def test_a_folder_with_its_slash_is_no_beginning_of_another_and_kinds_have_other_languages_names(
+    tmp_path: Path,
+) -> None:
+    for path, text in {
+        "Rx/error.swift": "protocol Failure {}\n",
+        "RxTests/error.swift": "func error() {}\n",
+        "a/Rx/error.scala": "object Failure { val error = 1 }\n",
+    }.items():
+        (tmp_path / "tree" / path).parent.mkdir(parents=True)
+        (tmp_path / "tree" / path).write_text(text)
+    with Index.open(tmp_path / "tree", IndexOptions(tmp_path / "home", embedding=EmbeddingOptions("none"))) as index:
+        index.update()
+        assert paths(index, "path:Rx/ error") == {"Rx/error.swift", "a/Rx/error.scala"}
+        assert paths(index, "path:/Rx/ error") == {"Rx/error.swift"}
+        assert paths(index, "path:Rx error") == {"Rx/error.swift", "RxTests/error.swift", "a/Rx/error.scala"}
+        assert paths(index, "kind:protocol Failure") == {"Rx/error.swift"}
+        assert paths(index, "kind:object Failure") == {"a/Rx/error.scala"}

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from cqm.index.model.changes import ChangedBy, ChangedLines, Changes
+from cqm.index.model.changes import ChangedBy, ChangedFile, ChangedLines, Changes
 from cqm.server.answers.budget import most_tokens
 from cqm.server.answers.changes import changes_text
 from cqm.server.boundary import explain_mark
@@ -15,7 +15,8 @@ PARTS = tuple(
     for role in ("", "test")
     for n in range(1, 40)
 )
-CHANGES = Changes("fix", COMMITS, is_found=True, parts=PARTS, gone=1, others=2)
+FILES = (ChangedFile("src/a1.py", 2, 1), ChangedFile("gone.py", 0, 9), *(ChangedFile(f"b{n}", 1, 1) for n in range(10)))
+CHANGES = Changes("fix", COMMITS, is_found=True, parts=PARTS, gone=1, others=2, files=FILES, changed=15)
 
 
 def test_the_lines_of_source_are_shown_and_those_of_tests_named() -> None:
@@ -25,9 +26,8 @@ def test_the_lines_of_source_are_shown_and_those_of_tests_named() -> None:
     assert "\n#1 src/a2.py:2  run_2 (function)\n" in text
     assert text.count("value = ") == 39
     assert "#1 Named only:\nsrc/a1.py:1-2  run_1 (function)\n" in text
-    assert (
-        "#1 1 line of it is not there now.\n#1 It also changed 2 files, not shown here.\n#1 Others like it:\n" in text
-    )
+    assert "#1 1 line of it is not there now.\n#1 It also changed gone.py (+0 -9), b0 (+1 -1)," in text
+    assert ", b8 (+1 -1) and 4 more files.\n#1 Others like it:\n" in text
     assert "\n#1 forged" not in text
 
 
