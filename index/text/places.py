@@ -86,6 +86,10 @@ _FORMS = (
     # emacs +10:4 src/app.py
     _Form(re.compile(rf"(?:^|\s)\+{_LINE}(?:[:,]\d{{1,7}})? [`'\"]?{_PATH}")),
     # Prettier and Babel: src/app.ts: Unexpected token (10:4)
+    # "git blame -L 10,20 src/app.py", "sed -n '10,20p' src/app.py", "bat -r 10:20 src/app.py".
+    _Form(re.compile(rf"\s-L ?{_LINE}(?:,\+?{_LAST})?[ :](?:-- )?{_PATH}")),
+    _Form(re.compile(rf"\bsed -n ['\"]?{_LINE}(?:,{_LAST})?p['\"]? {_PATH}")),
+    _Form(re.compile(rf"\s(?:-r|--line-range)[ =]{_LINE}:{_LAST} {_PATH}")),
     _Form(re.compile(rf"{_PATH}: [^\n]{{1,300}}? ?\({_LINE}:\d{{1,7}}\)[ \t]*$", re.MULTILINE)),
     # pprof's listing.
     _Form(
@@ -148,7 +152,7 @@ _ANY_DIGIT = re.compile(r"\d")
 _ANY_LINE = re.compile(
     r"[:(#\[+|,;=L@$\t] ?\"?(?:L|l|n|lines?[ -])?\d"
     r"|(?:line|row)s?(?: no\.?)?[:=.]? ?[#~]?\d|\bl\. ?\d|\d(?:st|nd|rd|th) line"
-    r"|\bln\.? ?\d|\w \d{1,7}:\d|\w\.\w+::\w"
+    r"|\bsed -n|\bln\.? ?\d|\w \d{1,7}:\d|\w\.\w+::\w"
     r"|^ *(?:Line +\S|FILE: |ROUTINE =)|://\S|line number \d",
     re.MULTILINE | re.IGNORECASE,
 )
