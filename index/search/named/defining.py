@@ -1,6 +1,8 @@
 """Find the chunks that define a symbol, and the one of the names of a question that the index has."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.generations.generation import Generation
@@ -11,6 +13,11 @@ from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.parts import dotted, is_operator, last_part, name_key, spellings_of, with_sign
 
 _MOST_NAMESAKES = 500
+_NAMESPACE = re.compile(r"^[ \t]*+(?:namespace|package|module)[ \t]++([\w.\\:]{1,200})", re.MULTILINE)
+_FIRST_CHUNKS = range(3)
+"""Chunks of a file that may state its namespace: a licence may stand above it."""
+_MOST_FILES = 20
+"""Files looked into for their namespaces."""
 
 
 class NameLookup:
@@ -77,7 +84,7 @@ def meant_name(lookup: NameLookup, question: Question) -> str:
         return symbol
     # A line of code has its name as it is spelled.
     written = (it for it in question.declared if _are_so(lookup.defining(it), it))
-    return next(written, "") or _with_companion(lookup, symbol)
+    return next(written, "") or _with_companion(lookup, symbol) or _in_its_namespace(lookup, symbol)
 
 
 def _are_so(chunks: Sequence[Candidate], symbol: str) -> bool:
@@ -94,3 +101,25 @@ def _with_companion(lookup: NameLookup, symbol: str) -> str:
     names = (dotted(name).split(".") for it in lookup.of(symbol) for name in it.defines)
     found = {".".join(it[-3:]) for it in names if it[-1] == parts[-1] and it[-3:-2] == [parts[-2]]}
     return found.pop() if len(found) == 1 else ""
+
+
+def _in_its_namespace(lookup: NameLookup, symbol: str) -> str:
+    """Return a name without the namespace that its file states and no folder has; empty if none is so.
+
+    `GuzzleHttp.Client` is `Client` in src/Client.php with `namespace GuzzleHttp;`.
+    """
+    parts = symbol.split(".")
+    for count in range(1, len(parts)):
+        outer, inner = ".".join(parts[:count]), ".".join(parts[count:])
+        defined = (it.path for it in lookup.defining(inner) if any(dotted(name) == inner for name in it.defines))
+        for path in islice(dict.fromkeys(defined), _MOST_FILES):
+            if any(f".{it}".endswith(f".{outer}") for it in _namespaces(lookup.generation, path)):
+                return inner
+    return ""
+
+
+def _namespaces(generation: Generation, path: str) -> Iterator[str]:
+    """Yield the namespaces stated at the beginning of a file, with "." between their parts."""
+    ids = [id_ for (id_,) in generation.manifest.columns_near(path, _FIRST_CHUNKS, ("id",))]
+    for payload in generation.store.payloads(ids, ["text"]).values():
+        yield from (dotted(it) for it in _NAMESPACE.findall(str(payload.get("text", ""))))
