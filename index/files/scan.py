@@ -263,7 +263,7 @@ def _closing_reader(names_of: NamesOf, options: ScanOptions) -> Callable[[str], 
 def _found(path: str, status: os.stat_result, options: ScanOptions) -> FoundFile:
     reason = _reason(path, status, options)
     if not _is_unicode(path):
-        path, reason = _readable(path), SkipReason.UNDECODABLE
+        path, reason = readable_path(path), SkipReason.UNDECODABLE
     shown = shown_path(path)
     if shown != path and options.secrets.redact and not is_allowed_path(path, options.secrets.allow_paths):
         # Nothing that names a file by its secret may be stored or shown.
@@ -288,7 +288,7 @@ def _most_bytes(path: str, options: ScanOptions) -> int:
 
 
 def _folder(listing: Listing, path: str, reason: SkipReason | None) -> FoundFile:
-    return FoundFile(shown_path(_readable(path)), 0, listing[path].st_mtime_ns, reason)
+    return FoundFile(shown_path(readable_path(path)), 0, listing[path].st_mtime_ns, reason)
 
 
 def _may_list(folder: Path) -> bool:
@@ -305,7 +305,8 @@ def _is_unicode(path: str) -> bool:
     return True
 
 
-def _readable(path: str) -> str:
+def readable_path(path: str) -> str:
+    """Return a path as it is stored and shown: bytes that are no text are escaped."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

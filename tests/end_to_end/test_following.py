@@ -3,6 +3,7 @@
 The periodic comparison is far away here: events alone have to do it.
 """
 
+import os
 import random
 import shutil
 import subprocess
@@ -251,3 +252,20 @@ def test_a_folder_that_an_ignore_file_lets_in_is_followed_from_then_on(root: Pat
         followed.wait()
         write(root / "late" / "module.py", 2)
         followed.wait()
+
+
+def test_a_file_name_that_is_no_text_stopped_the_following_of_all_others(root: Path, tmp_path: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(root) + b"/odd_\xff.py"))
+    with following(root, tmp_path / "home") as followed:
+        try:
+            write(odd, 1)
+        except OSError:
+            pytest.skip("names are text here")
+        write(root / "new.py", 1)
+        followed.wait()
+        assert [(it.path, it.reason) for it in followed.index.skipped()] == [("odd_\\xff.py", "undecodable")]
+        odd.unlink()
+        write(root / "new.py", 2)
+        followed.wait()
+        assert followed.index.skipped() == ()
+        assert not [it for it in followed.reports if it.problem]
