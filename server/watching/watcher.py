@@ -57,9 +57,10 @@ class Watcher:
         self._report = report
         self._options = options or WatchOptions()
         self._pending = PendingChanges(
-            self._options, head=lambda: checkout.head(root), is_busy=lambda: checkout.is_busy(root)
+            self._options, head=lambda: (checkout.head(root), _identity(root)), is_busy=lambda: checkout.is_busy(root)
         )
         self._source: ChangeSource | None = None
+        self._watched: tuple[int, int] | None = None
         self._thread = Thread(target=self._run, name=f"watch {root.name}", daemon=True)
         self._standing: WatchReport | None = None
 
@@ -117,8 +118,13 @@ class Watcher:
         if self._options.mode == "poll":
             self._compare_often("Changes are not watched: watch.mode is poll.")
             return
+        identity = _identity(self._root)
+        if identity != self._watched:
+            # Another folder at the same path, as after a new clone or a mount: its files have no watches yet.
+            self._close_source()
         try:
             if self._source is None:
+                self._watched = identity
                 source = open_changes(self._root, folders=self._folders, changed=self._changed, lost=self._lost)
                 source.start()
                 self._source = source
@@ -201,6 +207,14 @@ class Watcher:
         if self._standing is None or message != self._standing.message:
             self._standing = WatchReport(message, problem=is_problem)
             self._report(self._standing)
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    try:
+        status = root.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _shown(batch: Batch) -> tuple[str, ...]:

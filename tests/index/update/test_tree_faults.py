@@ -208,6 +208,19 @@ def test_a_root_that_is_gone_in_the_middle_of_an_update_costs_no_file(
     equals_a_fresh_one(index)
 
 
+@pytest.mark.fault("root gone")
+def test_files_of_a_folder_that_was_put_in_the_place_of_the_root_could_not_be_read(
+    index: Index, tree: Path, equals_a_fresh_one: Hold
+) -> None:
+    index.update()
+    tree.rename(tree.with_name("away"))
+    shutil.copytree(tree.with_name("away"), tree)
+    (tree / "late" / "new.py").write_text(text("another"))
+    assert index.update().failed == ()
+    assert found(index, "another") == ["late/new.py"]
+    equals_a_fresh_one(index)
+
+
 @pytest.mark.fault("disk not mounted")
 @pytest.mark.parametrize("paths", [None, ["late", "early_1.py"]])
 def test_an_empty_folder_in_the_place_of_the_root_emptied_the_index(
