@@ -6,6 +6,7 @@ other journaling file systems do so by themselves soon after, in order).
 
 import os
 import shutil
+import stat
 import sys
 import threading
 from collections import deque
@@ -157,6 +158,14 @@ def replace_file(path: Path, text: str) -> None:
         StoreError: the disk fails.
     """
     _replace(path, text, is_synced=True)
+
+
+def is_replaceable(path: Path) -> bool:
+    """Return whether a new file may be renamed to a path: not to that of a device, pipe, link or folder."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
 
 
 def replace_passing_file(path: Path, text: str) -> None:

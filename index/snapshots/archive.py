@@ -18,7 +18,7 @@ from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import IO, NamedTuple
 
 from cqm.index.disk.beneath import FILE_FLAGS
-from cqm.index.disk.durable import sync_folder, sync_opened
+from cqm.index.disk.durable import is_replaceable, sync_folder, sync_opened
 from cqm.index.model.errors import SnapshotError
 
 _MANIFEST, _RECORDS = "snapshot.json", "records.jsonl.gz"
@@ -54,8 +54,10 @@ def write_archive(file: Path, lines: Iterator[bytes], manifest: Callable[[Packed
         manifest: called with what it has to state when all lines are written.
 
     Raises:
-        SnapshotError: it cannot be written.
+        SnapshotError: it cannot be written, or is a device, pipe, link or folder.
     """
+    if not is_replaceable(file):
+        raise SnapshotError(f"{file} is no regular file, and is left as it is.", remedy="Give a new name.")
     try:
         with TemporaryFile(dir=file.parent) as packed, _replaced(file) as out:
             records = _pack(packed, lines)
