@@ -20,7 +20,7 @@ if sys.platform == "darwin":
 
 from cqm.index.disk.beneath import FILE_FLAGS
 from cqm.index.disk.private import names_in
-from cqm.index.model.errors import StoreError
+from cqm.index.model.errors import CHECK_DISK, StoreError, remedy_of_shortage
 
 _MEGABYTE = 1_000_000
 _SPARE_BYTES = 48 * _MEGABYTE
@@ -254,4 +254,4 @@ def sync_opened(opened: int) -> None:
 
 
 def _failed(path: Path | str, error: OSError) -> StoreError:
-    return StoreError(f"{path} cannot be synced: {error}.", remedy="Check free space and permissions.")
+    return StoreError(f"{path} cannot be synced: {error}.", remedy=remedy_of_shortage(error) or CHECK_DISK)

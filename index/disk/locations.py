@@ -29,6 +29,7 @@ from cqm.index.model.errors import (
     IndexInUseError,
     ScanError,
     StoreError,
+    remedy_of_shortage,
 )
 from cqm.index.model.options import IndexOptions
 
@@ -202,10 +203,8 @@ def _make_private(folder: Path) -> None:
 
 
 def _unwritable(folder: Path, error: OSError) -> StoreError:
-    return StoreError(
-        f"The index folder {folder} cannot be written: {error}.",
-        remedy="Free space, mend its permissions, or choose another place with index.home.",
-    )
+    remedy = remedy_of_shortage(error) or "Free space, mend its permissions, or choose another place with index.home."
+    return StoreError(f"The index folder {folder} cannot be written: {error}.", remedy=remedy)
 
 
 def _require_own_home(home: Path) -> None:
@@ -312,7 +311,7 @@ class IndexLock:
             raise self._untaken(error) from error
 
     def _untaken(self, error: OSError) -> StoreError:
-        remedy = "Free space or mend its permissions."
+        remedy = remedy_of_shortage(error) or "Free space or mend its permissions."
         return StoreError(f"The lock in {self._folder} cannot be taken: {error}.", remedy=remedy)
 
     def require(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from cqm.index.disk.durable import sync_file
 from cqm.index.disk.private import open_private, require_plain_file
-from cqm.index.model.errors import REBUILD, DamagedIndexError, ManifestError
+from cqm.index.model.errors import CHECK_DISK, REBUILD, DamagedIndexError, ManifestError, remedy_of_shortage
 
 Rows = list[tuple[Any, ...]]
 
@@ -166,7 +166,7 @@ def _make_private(path: Path) -> None:
     try:
         os.close(open_private(path.parent, path.name, os.O_WRONLY | os.O_CREAT))
     except OSError as error:
-        remedy = "Check free space and permissions."
+        remedy = remedy_of_shortage(error) or CHECK_DISK
         raise ManifestError(f"The manifest {path} cannot be opened: {error}.", remedy=remedy) from error
 
 
@@ -186,4 +186,6 @@ def translated(path: Path) -> Iterator[None]:
 def _explained(path: Path, error: sqlite3.Error) -> ManifestError | DamagedIndexError:
     if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
         return DamagedIndexError(f"The manifest {path} is damaged: {error}.", remedy=REBUILD)
-    return ManifestError(f"The manifest {path} cannot be used: {error}.", remedy="Check free space and permissions.")
+    # SQLite tells no reason of the system's.
+    remedy = remedy_of_shortage(error) or "Check free space, permissions and limits (`ulimit -a`)."
+    return ManifestError(f"The manifest {path} cannot be used: {error}.", remedy=remedy)

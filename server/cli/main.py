@@ -77,14 +77,15 @@ class Commands(click.Group):
 
 def _code_of_unwritten(error: OSError) -> int:
     """Say why results could not be written, and give the exit code."""
-    from cqm.server.cli.options import PARTIAL  # start-up time, here and below
+    from cqm.index.model.errors import remedy_of_shortage  # start-up time, here and below
+    from cqm.server.cli.options import PARTIAL
     from cqm.server.console import say
 
     if isinstance(error, BrokenPipeError):
         # The reader has seen enough, as in `cqm search ... | head`. Python's buffered output goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    say(f"cqm: {error}")
+    say(f"cqm: {error}", *filter(None, [remedy_of_shortage(error)]))
     return PARTIAL
 
 
