@@ -59,6 +59,8 @@ class Database:
         if not read_only:
             _make_private(path)
         address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+        if read_only and _is_at_rest(path):
+            address += "&immutable=1"
         with translated(path):
             writer = _connected(address)
             if read_only:
@@ -159,6 +161,14 @@ class Database:
                 if self.writer.in_transaction:
                     self.writer.execute("ROLLBACK")
                 raise
+
+
+def _is_at_rest(path: Path) -> bool:
+    """Whether nobody can write to a file and all of it is in it, as on a mount for reading only.
+
+    SQLite makes files beside it otherwise, also to read.
+    """
+    return not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
 
 
 def _make_private(path: Path) -> None:

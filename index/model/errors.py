@@ -72,6 +72,10 @@ class ForeignIndexError(StoreError):
     """An index folder inside a project was not made by this user's CQM: nothing in it is used."""
 
 
+class ReadOnlyError(StoreError):
+    """The folder of an index is on a file system for reading only."""
+
+
 class UnavailableError(StoreError):
     """A generation is whole and cannot be used as things are: it stays as it is."""
 
