@@ -19,7 +19,7 @@ from cqm.index.disk.beneath import NotRegularError, open_regular, opened_root
 from cqm.index.files.ignore import rules_of
 from cqm.index.files.listing import Folders, Listing, NamesOf, list_below, list_tree, parent_of
 from cqm.index.files.skip import reason_by_name, reason_by_text, reason_of_folder
-from cqm.index.model.errors import ScanError, UnreadableFileError, VanishedFileError
+from cqm.index.model.errors import ScanError, UnreadableFileError, VanishedFileError, remedy_of_shortage
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import SkipReason
 from cqm.index.model.secrets import SecretFinding
@@ -137,7 +137,8 @@ def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -
         else:
             listing = list_below(rules, folders, [top for top in tops if not _is_outside(top)])
     except OSError as error:
-        raise ScanError(f"{root} cannot be read: {error.strerror}.", remedy=_READABLE) from error
+        remedy = remedy_of_shortage(error) or _READABLE
+        raise ScanError(f"{root} cannot be read: {error.strerror}.", remedy=remedy) from error
     return _classified(folders, listing, options)
 
 
