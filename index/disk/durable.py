@@ -6,6 +6,7 @@ other journaling file systems do so by themselves soon after, in order).
 
 import os
 import shutil
+import stat
 import sys
 import threading
 from collections import deque
@@ -19,7 +20,7 @@ if sys.platform == "darwin":
 
 from cqm.index.disk.beneath import FILE_FLAGS
 from cqm.index.disk.private import names_in
-from cqm.index.model.errors import StoreError
+from cqm.index.model.errors import CHECK_DISK, StoreError, remedy_of_shortage
 
 _MEGABYTE = 1_000_000
 _SPARE_BYTES = 48 * _MEGABYTE
@@ -159,6 +160,14 @@ def replace_file(path: Path, text: str) -> None:
     _replace(path, text, is_synced=True)
 
 
+def is_replaceable(path: Path) -> bool:
+    """Return whether a new file may be renamed to a path: not to that of a device, pipe, link or folder."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+
+
 def replace_passing_file(path: Path, text: str) -> None:
     """Replace a file without syncing, if only the present process needs it: a power cut may leave any content.
 
@@ -245,4 +254,4 @@ def sync_opened(opened: int) -> None:
 
 
 def _failed(path: Path | str, error: OSError) -> StoreError:
-    return StoreError(f"{path} cannot be synced: {error}.", remedy="Check free space and permissions.")
+    return StoreError(f"{path} cannot be synced: {error}.", remedy=remedy_of_shortage(error) or CHECK_DISK)

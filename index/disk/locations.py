@@ -1,5 +1,6 @@
 """Locations of indexes, the files allowed in them, and the lock giving an index to one process."""
 
+import errno
 import hashlib
 import json
 import os
@@ -27,8 +28,10 @@ from cqm.index.disk.proof import prove_folder, proven_folder
 from cqm.index.model.errors import (
     ForeignIndexError,
     IndexInUseError,
+    ReadOnlyError,
     ScanError,
     StoreError,
+    remedy_of_shortage,
 )
 from cqm.index.model.options import IndexOptions
 
@@ -202,10 +205,17 @@ def _make_private(folder: Path) -> None:
 
 
 def _unwritable(folder: Path, error: OSError) -> StoreError:
-    return StoreError(
-        f"The index folder {folder} cannot be written: {error}.",
-        remedy="Free space, mend its permissions, or choose another place with index.home.",
-    )
+    remedy = remedy_of_shortage(error) or "Free space, mend its permissions, or choose another place with index.home."
+    return StoreError(f"The index folder {folder} cannot be written: {error}.", remedy=remedy)
+
+
+def untaken_lock(folder: Path, error: OSError) -> StoreError:
+    """Return the error of a lock in an index folder that the system refuses."""
+    if error.errno == errno.EROFS:
+        message = f"The index in {folder} is on a file system for reading only."
+        return ReadOnlyError(message, remedy="Mount it for writing, or choose another place with index.home.")
+    remedy = remedy_of_shortage(error) or "Free space or mend its permissions."
+    return StoreError(f"The lock in {folder} cannot be taken: {error}.", remedy=remedy)
 
 
 def _require_own_home(home: Path) -> None:
@@ -302,18 +312,14 @@ class IndexLock:
                 retryable=True,
             ) from error
         except OSError as error:
-            raise self._untaken(error) from error
+            raise untaken_lock(self._folder, error) from error
         try:
             self._inode = (self._folder / LOCK_FILE).lstat().st_ino
             owner = {"pid": os.getpid(), "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:3]])}
             replace_passing_file(self._folder / _OWNER_FILE, json.dumps(owner))
         except OSError as error:
             self._lock.release()
-            raise self._untaken(error) from error
-
-    def _untaken(self, error: OSError) -> StoreError:
-        remedy = "Free space or mend its permissions."
-        return StoreError(f"The lock in {self._folder} cannot be taken: {error}.", remedy=remedy)
+            raise untaken_lock(self._folder, error) from error
 
     def require(self) -> None:
         """Check that the lock is still held.

@@ -54,6 +54,8 @@ _RECIPE = "1"
 """Change it with everything changing a text's vector: it is the space's version."""
 _KINDS = {"I8": "<i1", "F32": "<f4"}
 """NumPy's names of a safetensors file's types."""
+_LONGEST_MERGED = 500
+"""In characters; longer words are data."""
 _KNOWN_WORDS = 65_536
 """Identifiers with remembered words, and words with remembered tokens; about 20 MB each at most."""
 # Words of identifiers: HTTP + Server, parse + Url, utf + 8. Scripts without spaces stay in runs. All have a limited
@@ -296,7 +298,7 @@ class _Tokens(NamedTuple):
 def word_pieces(file: bytes) -> Pieces:
     """Return the tokenizer of a file: a word that is a token stays whole, another is merged from its characters.
 
-    Its time grows with the square of a word's length.
+    A word longer than `_LONGEST_MERGED` is merged in parts: the time grows with the square of a part's length.
 
     Parameters:
         file: JSON; BPE without normalizer and pre-tokenizer, with `byte_fallback` and `ignore_merges`.
@@ -306,7 +308,12 @@ def word_pieces(file: bytes) -> Pieces:
 
     def pieces(word: str) -> tuple[int, ...]:
         whole = model.vocabulary.get(word)
-        return (whole,) if whole is not None else _merged(word, model)
+        if whole is not None:
+            return (whole,)
+        if len(word) <= _LONGEST_MERGED:
+            return _merged(word, model)
+        parts = (word[start : start + _LONGEST_MERGED] for start in range(0, len(word), _LONGEST_MERGED))
+        return tuple(chain.from_iterable(_merged(part, model) for part in parts))
 
     return pieces
 

@@ -143,6 +143,9 @@ def _walk(rules: TreeRules, folders: Folders, root: int | Path, top: tuple[str, 
                     if inner and _add(listing, path, entry) and is_folder and name not in rules.pruned:
                         waiting.append((path, inner))
         except OSError:
+            if not folder:
+                # Without descriptors, say: a tree that cannot be looked at is not an empty one.
+                raise
             # Its entry was listed before: it has just vanished, or is listed as unreadable.
             folders.names.setdefault(folder, frozenset())
             folders.unreadable.add(folder)

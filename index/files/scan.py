@@ -19,7 +19,7 @@ from cqm.index.disk.beneath import NotRegularError, open_regular, opened_root
 from cqm.index.files.ignore import rules_of
 from cqm.index.files.listing import Folders, Listing, NamesOf, list_below, list_tree, parent_of
 from cqm.index.files.skip import reason_by_name, reason_by_text, reason_of_folder
-from cqm.index.model.errors import ScanError, UnreadableFileError, VanishedFileError
+from cqm.index.model.errors import ScanError, UnreadableFileError, VanishedFileError, remedy_of_shortage
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import SkipReason
 from cqm.index.model.secrets import SecretFinding
@@ -137,7 +137,8 @@ def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -
         else:
             listing = list_below(rules, folders, [top for top in tops if not _is_outside(top)])
     except OSError as error:
-        raise ScanError(f"{root} cannot be read: {error.strerror}.", remedy=_READABLE) from error
+        remedy = remedy_of_shortage(error) or _READABLE
+        raise ScanError(f"{root} cannot be read: {error.strerror}.", remedy=remedy) from error
     return _classified(folders, listing, options)
 
 
@@ -263,7 +264,7 @@ def _closing_reader(names_of: NamesOf, options: ScanOptions) -> Callable[[str], 
 def _found(path: str, status: os.stat_result, options: ScanOptions) -> FoundFile:
     reason = _reason(path, status, options)
     if not _is_unicode(path):
-        path, reason = _readable(path), SkipReason.UNDECODABLE
+        path, reason = readable_path(path), SkipReason.UNDECODABLE
     shown = shown_path(path)
     if shown != path and options.secrets.redact and not is_allowed_path(path, options.secrets.allow_paths):
         # Nothing that names a file by its secret may be stored or shown.
@@ -288,7 +289,7 @@ def _most_bytes(path: str, options: ScanOptions) -> int:
 
 
 def _folder(listing: Listing, path: str, reason: SkipReason | None) -> FoundFile:
-    return FoundFile(shown_path(_readable(path)), 0, listing[path].st_mtime_ns, reason)
+    return FoundFile(shown_path(readable_path(path)), 0, listing[path].st_mtime_ns, reason)
 
 
 def _may_list(folder: Path) -> bool:
@@ -305,7 +306,8 @@ def _is_unicode(path: str) -> bool:
     return True
 
 
-def _readable(path: str) -> str:
+def readable_path(path: str) -> str:
+    """Return a path as it is stored and shown: bytes that are no text are escaped."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from cqm.index.disk.durable import sync_file
 from cqm.index.disk.private import open_private, require_plain_file
-from cqm.index.model.errors import REBUILD, DamagedIndexError, ManifestError
+from cqm.index.model.errors import CHECK_DISK, REBUILD, DamagedIndexError, ManifestError, remedy_of_shortage
 
 Rows = list[tuple[Any, ...]]
 
@@ -59,6 +59,8 @@ class Database:
         if not read_only:
             _make_private(path)
         address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+        if read_only and _is_at_rest(path):
+            address += "&immutable=1"
         with translated(path):
             writer = _connected(address)
             if read_only:
@@ -161,12 +163,20 @@ class Database:
                 raise
 
 
+def _is_at_rest(path: Path) -> bool:
+    """Whether nobody can write to a file and all of it is in it, as on a mount for reading only.
+
+    SQLite makes files beside it otherwise, also to read.
+    """
+    return not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+
+
 def _make_private(path: Path) -> None:
     """Create a missing file, empty and with mode 0600; SQLite gives this mode to the files beside it."""
     try:
         os.close(open_private(path.parent, path.name, os.O_WRONLY | os.O_CREAT))
     except OSError as error:
-        remedy = "Check free space and permissions."
+        remedy = remedy_of_shortage(error) or CHECK_DISK
         raise ManifestError(f"The manifest {path} cannot be opened: {error}.", remedy=remedy) from error
 
 
@@ -186,4 +196,6 @@ def translated(path: Path) -> Iterator[None]:
 def _explained(path: Path, error: sqlite3.Error) -> ManifestError | DamagedIndexError:
     if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
         return DamagedIndexError(f"The manifest {path} is damaged: {error}.", remedy=REBUILD)
-    return ManifestError(f"The manifest {path} cannot be used: {error}.", remedy="Check free space and permissions.")
+    # SQLite tells no reason of the system's.
+    remedy = remedy_of_shortage(error) or f"{CHECK_DISK} `ulimit -a` tells the limits."
+    return ManifestError(f"The manifest {path} cannot be used: {error}.", remedy=remedy)

@@ -1,5 +1,7 @@
 """Errors of indexing and searching; those of chunking are in `chunkers.errors`."""
 
+import errno
+import os
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.errors import CqmError
@@ -10,6 +12,28 @@ if TYPE_CHECKING:
 
 REBUILD = "Run `cqm index --force` to rebuild it."
 """The remedy for damage found while an index is in use."""
+
+
+CHECK_DISK = "Check free space and permissions."
+_MEMORY = "Memory is short: close other programs, or raise its limit (`ulimit -v`)."
+_THREADS = (
+    "Threads, processes or memory are short: close other programs, or raise the limit (`ulimit -u`, `ulimit -v`)."
+)
+_REMEDIES = {
+    os.strerror(errno.EMFILE): "Raise the limit of open files: `ulimit -n 1024`.",
+    os.strerror(errno.ENOMEM): _MEMORY,
+    "out of memory": _MEMORY,
+    os.strerror(errno.EFBIG): "Raise the limit of a file's size: `ulimit -f unlimited`.",
+    os.strerror(errno.EAGAIN): _THREADS,
+    "can't start new thread": _THREADS,
+}
+"""By words of a system's error, as libraries in other languages pass them on."""
+
+
+def remedy_of_shortage(error: BaseException) -> str:
+    """Tell how to get more of what an error says is short; empty where it says nothing of the kind."""
+    said = (getattr(error, "strerror", None) or str(error)).lower()
+    return next((remedy for words, remedy in _REMEDIES.items() if words.lower() in said), "")
 
 
 class ScanError(CqmError):
@@ -46,6 +70,10 @@ class ManifestError(CqmError):
 
 class ForeignIndexError(StoreError):
     """An index folder inside a project was not made by this user's CQM: nothing in it is used."""
+
+
+class ReadOnlyError(StoreError):
+    """The folder of an index is on a file system for reading only."""
 
 
 class UnavailableError(StoreError):

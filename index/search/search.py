@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from cqm.index.search.candidates import Vectors
 
 _MAX_LIMIT = 100
+_LONGEST_QUESTION = 200_000
+"""In characters: an issue is pasted whole, and no question takes more than seconds."""
 _ATTEMPTS = 3
 """Attempts of a search if updates end in the middle of it."""
 _DEPTHS = (1, 4, 20)
@@ -245,6 +247,11 @@ def check(query: Query) -> None:
         QueryError: it is not.
     """
     asked = query.text or query.like
+    if (length := len(query.text) + len(query.like)) > _LONGEST_QUESTION:
+        raise QueryError(
+            f"The query has {length:,} characters: expected at most {_LONGEST_QUESTION:,}.",
+            remedy="Leave out what is no part of the question.",
+        )
     # Blanks may be what lines are searched for.
     if not (asked if query.mode.is_of_lines else asked.strip()):
         raise QueryError("The query is empty.", remedy="Ask a question or name a symbol.")

@@ -18,8 +18,8 @@ from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import IO, NamedTuple
 
 from cqm.index.disk.beneath import FILE_FLAGS
-from cqm.index.disk.durable import sync_folder, sync_opened
-from cqm.index.model.errors import SnapshotError
+from cqm.index.disk.durable import is_replaceable, sync_folder, sync_opened
+from cqm.index.model.errors import SnapshotError, remedy_of_shortage
 
 _MANIFEST, _RECORDS = "snapshot.json", "records.jsonl.gz"
 _MOST_MANIFEST_BYTES = 1 << 20
@@ -54,8 +54,10 @@ def write_archive(file: Path, lines: Iterator[bytes], manifest: Callable[[Packed
         manifest: called with what it has to state when all lines are written.
 
     Raises:
-        SnapshotError: it cannot be written.
+        SnapshotError: it cannot be written, or is a device, pipe, link or folder.
     """
+    if not is_replaceable(file):
+        raise SnapshotError(f"{file} is no regular file, and is left as it is.", remedy="Give a new name.")
     try:
         with TemporaryFile(dir=file.parent) as packed, _replaced(file) as out:
             records = _pack(packed, lines)
@@ -69,9 +71,8 @@ def write_archive(file: Path, lines: Iterator[bytes], manifest: Callable[[Packed
             out.seek(0)
             return hashlib.file_digest(out, "sha256").hexdigest()  # type: ignore[arg-type]  # a binary file
     except OSError as error:
-        raise SnapshotError(
-            f"{file} cannot be written: {error.strerror}.", remedy="Check its folder and free space."
-        ) from error
+        remedy = remedy_of_shortage(error) or "Check its folder and free space."
+        raise SnapshotError(f"{file} cannot be written: {error.strerror}.", remedy=remedy) from error
 
 
 @contextmanager

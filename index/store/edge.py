@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from cqm.chunkers.errors import CqmError
 from cqm.index.batched import batched
 from cqm.index.disk.durable import Tree
-from cqm.index.model.errors import REBUILD, DamagedIndexError, StoreError
+from cqm.index.model.errors import CHECK_DISK, REBUILD, DamagedIndexError, StoreError, remedy_of_shortage
 from cqm.index.store.base import (
     KEYWORDS,
     NO_SPACES,
@@ -377,12 +377,15 @@ class EdgeStore:
 
     def _explained(self, verb: str, error: BaseException) -> CqmError:
         message = f"The store in {self._folder} cannot be {verb}: {str(error).rstrip('.')}."
+        # Of a store that panicked while it was open nobody knows the state, whatever the reason.
+        if (isinstance(error, Exception) or verb == _OPENED) and (shortage := remedy_of_shortage(error)):
+            return StoreError(message, remedy=shortage)
         refused = _OS_ERROR.search(message)
         if refused and int(refused[1]) not in _DAMAGE:
-            return StoreError(message, remedy="Check free space and permissions.")
+            return StoreError(message, remedy=CHECK_DISK)
         if verb == _OPENED or not isinstance(error, Exception):
             return DamagedIndexError(message, remedy=REBUILD)
-        return StoreError(message, remedy=f"Check free space and permissions. {REBUILD}")
+        return StoreError(message, remedy=f"{CHECK_DISK} {REBUILD}")
 
 
 def _make_empty(folder: Path, spaces: Mapping[str, int], *, has_log: bool, weighs: bool) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from cqm.index.files.scan import FoundFile, content_hash, is_settled, read_bytes, scan
+from cqm.index.files.scan import FoundFile, content_hash, is_settled, read_bytes, readable_path, scan
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.rows import FileRow
@@ -104,7 +104,7 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
     Raises:
         ScanError: the root cannot be walked.
     """
-    known = generation.manifest.files(below)
+    known = generation.manifest.files(below and [readable_path(path) for path in below])
     pending = frozenset(generation.manifest.pending())
     todo: list[Task] = []
     skipped: list[FileRow] = []

@@ -239,7 +239,7 @@ def prepare_files(tasks: Sequence[Task], preparation: Preparation, workers: Work
         WorkerError: no worker can be started.
     """
     work = partial(prepare_file, preparation=preparation)
-    results = workers.run(Job(work, PreparedFile, lambda task: task[0].size, _lost), tasks)
+    results = workers.run(Job(work, PreparedFile, lambda task: task[0].size, _lost, _ended), tasks)
     done = iter(tasks)
     for batch in results:
         yield [_of_task(file, next(done)) for file in batch]
@@ -260,6 +260,10 @@ def is_given_up(row: FileRow) -> bool:
 def _lost(task: Task, reason: str) -> PreparedFile:
     found = task[0]
     return PreparedFile(replace(_failed(found, f"{_LOST}{reason}"), read_at_ns=time.time_ns()))
+
+
+def _ended(task: Task, reason: str) -> PreparedFile:
+    return PreparedFile(_failed(task[0], f"{reason}; the next update tries it again"))
 
 
 def _failed(found: FoundFile, reason: str) -> FileRow:

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import WorkerError
@@ -36,6 +36,8 @@ _WAIT_SECONDS = 60.0
 """A worker that is silent for so much longer than its processor time is ended, whatever it waits for."""
 _BROKEN = (OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, pickle.UnpicklingError)
 """Errors of reading from a worker which died or was hijacked."""
+_OWN_SIGNALS = {"SIGPROF", "SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP", "SIGXFSZ"}
+"""Signals that a process gets for what it does itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,32 @@ class Job(Generic[Task, Result]):
         gives: the type of its results, for `wire.restored`.
         size_of: a task's file in bytes, by which its time is bounded.
         lost: the result for a task that its worker did not survive, and the reason in words.
+        ended: the same where the worker was ended from outside, which says nothing of the task; `lost` by default.
     """
 
     work: Callable[[Task], Result]
     gives: Any
     size_of: Callable[[Task], int]
     lost: Callable[[Task, str], Result]
+    ended: Callable[[Task, str], Result] | None = None
+
+
+class _End(NamedTuple):
+    """The end of a worker.
+
+    Attributes:
+        reason: in words.
+        is_own: whether the task brought it about, and not somebody outside.
+        is_final: whether a task that ends so twice in a row is given up.
+    """
+
+    reason: str
+    is_own: bool = True
+    is_final: bool = True
+
+
+class _EndedOutsideError(WorkerError):
+    """A worker was ended from outside."""
 
 
 class _Busy:
@@ -182,6 +204,21 @@ class Workers:
             CqmError: the task, or `answer`, raised it.
         """
         assignment = Assignment(work, [task], [seconds_for(size)])
+        result: Result
+        try:
+            result = self._one_done(assignment, gives, size, answer)
+        except _EndedOutsideError:
+            result = self._one_done(assignment, gives, size, answer)
+        return result
+
+    def _one_done(
+        self,
+        assignment: Assignment,
+        gives: Any,  # noqa: ANN401 - a type
+        size: int,
+        answer: Callable[[Any], object] | None,
+    ) -> Any:  # noqa: ANN401 - a value of it
+        """Do one task in one worker; see `run_one`."""
         worker = self._begun(assignment)
         is_well = False
         try:
@@ -199,10 +236,12 @@ class Workers:
                 else:
                     break
             is_well = True
-            result: Result = _result(message, gives)
+            result = _result(message, gives)
         except _BROKEN as error:
             is_well = False
-            raise WorkerError(f"It could not be parsed: {self._reason_of_end(worker, size, error)}.") from error
+            end = self._end_of(worker, size, error)
+            kind = WorkerError if end.is_own else _EndedOutsideError
+            raise kind(f"It could not be parsed: {end.reason}.") from error
         else:
             return result
         finally:
@@ -219,13 +258,14 @@ class Workers:
             WorkerError: no worker can be started.
         """
         results: list[Result] = []
+        tried: set[int] = set()
         finds = False
         while len(results) < len(batch) and not busy.is_stopped:
             rest = batch[len(results) :]
             worker = self._begun(Assignment(job.work, rest, [seconds_for(job.size_of(it)) for it in rest]), finds=finds)
             busy.enter(worker)
             try:
-                lack = self._hear(worker, job, rest, results, busy)
+                lack = self._hear(worker, job, rest, results, tried, busy)
             finally:
                 if busy.leave(worker) and len(results) == len(batch):
                     self._staff.give_back(worker)
@@ -235,9 +275,18 @@ class Workers:
         return results
 
     def _hear(
-        self, worker: Worker, job: Job[Task, Result], rest: Sequence[Task], results: list[Result], busy: _Busy
+        self,
+        worker: Worker,
+        job: Job[Task, Result],
+        rest: Sequence[Task],
+        results: list[Result],
+        tried: set[int],
+        busy: _Busy,
     ) -> str:
         """Take a worker's results until all are there, or it dies; the task that it dies of is lost.
+
+        Parameters:
+            tried: numbers of tasks whose worker was ended from outside: each is tried once more.
 
         Returns:
             The name of rules that this worker lacks for its next task, so that another one is needed; empty for none.
@@ -257,7 +306,11 @@ class Workers:
             except _BROKEN as error:
                 if not busy.is_stopped:
                     busy.leave(worker)
-                    results.append(job.lost(task, self._reason_of_end(worker, job.size_of(task), error)))
+                    end = self._end_of(worker, job.size_of(task), error)
+                    if end.is_own or len(results) in tried:
+                        results.append((job.lost if end.is_final else job.ended or job.lost)(task, end.reason))
+                    else:
+                        tried.add(len(results))
                 break
             worker.done += 1
         return ""
@@ -290,21 +343,24 @@ class Workers:
             raise WorkerError(f"A new worker does not take its task: {error}.") from error
         return worker
 
-    def _reason_of_end(self, worker: Worker, size: int, error: Exception) -> str:
+    def _end_of(self, worker: Worker, size: int, error: Exception) -> _End:
         """End a worker that failed, and say why it did."""
         number = self._staff.end(worker)
         if not isinstance(error, OSError | EOFError):
-            return "it answered with what is no plain data"
+            return _End("it answered with what is no plain data")
         if isinstance(error, TimeoutError):
-            return f"its parser did not answer for {_patience(size):.0f} s"
-        name = signal.Signals(number).name if number else "the process ended"
+            return _End(f"its parser did not answer for {_patience(size):.0f} s")
+        name = signal.Signals(number).name if number else "no signal seen"
+        if name == "SIGKILL":
+            # Ending it takes this signal too.
+            return _End("its process was ended, as a system does that is short of memory", is_own=False)
+        if name not in _OWN_SIGNALS:
+            return _End(f"its process was ended from outside ({name})", is_own=False, is_final=False)
         reasons = {
             "SIGPROF": f"parsing it took longer than {seconds_for(size):.1f} s",
-            # Ending it takes this signal too.
-            "SIGKILL": "its process was ended, as a system does that is short of memory",
             "SIGABRT": f"parsing it needed more than {MEMORY_BYTES >> 20} MB, or its parser gave up",
         }
-        return reasons.get(name, f"its parser crashed ({name})")
+        return _End(reasons.get(name, f"its parser crashed ({name})"))
 
 
 def _patience(size: int) -> float:

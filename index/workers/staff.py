@@ -31,6 +31,7 @@ class Worker:
         pid, connection: of the process.
         is_finder: whether it surely has the rules that find secrets.
         grammars: of the bundle, unpacked before it was born at its parent's will.
+        root: device and inode of what it may read.
         done: tasks, over its life.
     """
 
@@ -38,6 +39,7 @@ class Worker:
     connection: socket.socket
     is_finder: bool
     grammars: frozenset[str]
+    root: tuple[int, int] | None
     done: int = 0
 
 
@@ -109,6 +111,7 @@ class Staff:
         Raises:
             WorkerError: there can be none.
         """
+        self._end_outdated()
         with self._lock:
             for worker in [] if is_new else reversed(self._idle):
                 if worker.is_finder or not finds:
@@ -128,9 +131,26 @@ class Staff:
             self._source = None
             return ask()
 
+    def _end_outdated(self) -> None:
+        """End idle workers where the root is another folder now: what they may read is a folder, not a path."""
+        now = self._identity()
+        with self._lock:
+            outdated = [worker for worker in self._idle if worker.root != now]
+            self._idle = [worker for worker in self._idle if worker.root == now]
+        for worker in outdated:
+            self.end(worker)
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            status = self._root and self._root.stat()
+        except OSError:
+            return None
+        return (status.st_dev, status.st_ino) if status else None
+
     def _new(self) -> Worker:
-        grammars = self._grammars
-        worker = Worker(*self._given().new(), is_finder=self._has_rules, grammars=grammars)
+        # Seen before the worker looks: if another folder comes in between, the worker is only ended too early.
+        grammars, root = self._grammars, self._identity()
+        worker = Worker(*self._given().new(), is_finder=self._has_rules, grammars=grammars, root=root)
         try:
             wire.send(worker.connection, str(self._root or ""))
         except OSError as error:

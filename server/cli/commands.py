@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cqm.index.model.asked import AskedQuestion
-from cqm.index.model.errors import IndexInUseError, StoreError
+from cqm.index.model.errors import IndexInUseError, ReadOnlyError, StoreError
 from cqm.index.model.progress import UpdateSummary, Usage
 from cqm.index.model.query import FileProblem, SkipReason
 from cqm.index.model.secrets import RedactedFile
@@ -131,8 +131,8 @@ def _status(
             cache = tuple(layer for layer in found.cache if layer.problem)
             return replace(found, cache=cache), opened.skipped(), opened.secrets(), opened.asked()
     except (IndexInUseError, StoreError) as error:
-        # Also while the server with its chunks is down.
-        if not error.retryable:
+        # Also while the server with its chunks is down, and where nobody can write.
+        if not error.retryable and not isinstance(error, ReadOnlyError):
             raise
         say(f"{error.message} This is the last status it wrote.")
         return found, (), (), ()

@@ -1,6 +1,7 @@
 """The `cqm` command: errors and exit codes of all commands. Everything heavier is imported when a command runs."""
 
 import gc
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -33,6 +34,19 @@ class Commands(click.Group):
             raise click.UsageError(f'No such command. To search: cqm search "{words}"', ctx)
         return super().resolve_command(ctx, args)
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - as click declares it
+    ) -> click.Context:
+        """Read the options before a command; `--help` and `--version` print here."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except OSError as error:
+            raise click.exceptions.Exit(_code_of_unwritten(error)) from error
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
         """Run a command; its result is the exit code."""
         code = self._run(ctx)
@@ -56,14 +70,34 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             say("Interrupted.")
             return INTERRUPTED
-        except BrokenPipeError:
-            # The reader has seen enough, as in `cqm search ... | head`. Python's buffered output goes nowhere.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
         except OSError as error:
-            say(f"cqm: {error}")
-            return PARTIAL
+            return _code_of_unwritten(error)
         return int(code or 0)
+
+
+def _code_of_unwritten(error: OSError) -> int:
+    """Say why results could not be written, and give the exit code."""
+    from cqm.index.model.errors import remedy_of_shortage  # start-up time, here and below
+    from cqm.server.cli.options import PARTIAL
+    from cqm.server.console import say
+
+    if isinstance(error, BrokenPipeError):
+        # The reader has seen enough, as in `cqm search ... | head`. Python's buffered output goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    say(f"cqm: {error}", *filter(None, [remedy_of_shortage(error)]))
+    return PARTIAL
+
+
+class _Droppable(io.FileIO):
+    """Standard error: what cannot be written is dropped, as a log on a full disk says nothing of the work itself."""
+
+    def write(self, data: Any) -> int:  # noqa: ANN401 - bytes or a view of them
+        """Write bytes, or drop them."""
+        try:
+            return super().write(data) or memoryview(data).nbytes
+        except OSError:
+            return memoryview(data).nbytes
 
 
 def _is_of_usage(error: "CqmError") -> bool:
@@ -90,6 +124,10 @@ def main() -> None:
         if getattr(sys, name) is None:
             # Closed by the shell (`>&-`): nobody reads what commands print.
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - as long as the process
+    if sys.platform != "win32" and sys.__stderr__ and sys.stderr is sys.__stderr__:
+        # It keeps the descriptor open.
+        raw = _Droppable(sys.__stderr__.fileno(), "w", closefd=False)
+        sys.stderr = io.TextIOWrapper(io.BufferedWriter(raw), line_buffering=True)
     # UTF-8 whatever the locale; what UTF-8 can't hold, such as file names which are no text, is escaped.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

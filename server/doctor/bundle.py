@@ -16,6 +16,7 @@ from tempfile import NamedTemporaryFile
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.extras import DISTRIBUTION
+from cqm.index.disk.durable import is_replaceable
 from cqm.index.disk.locations import LOG_FILE, index_folder, owner_folder
 from cqm.index.disk.private import read_private
 from cqm.index.model.secrets import SecretOptions
@@ -56,7 +57,10 @@ def write_bundle(file: Path, root: Path, settings: Settings | None, checks: Sequ
 
     Raises:
         OSError: it cannot be written.
+        CqmError: it is a device, pipe, link or folder.
     """
+    if not is_replaceable(file):
+        raise CqmError(f"{file} is no regular file, and is left as it is.", remedy="Give a new name.")
     parts = {
         "about.json": _json(_about()),
         "checks.json": _json([_check(it, names=names) for it in checks]),

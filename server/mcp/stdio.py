@@ -1,6 +1,8 @@
 """MCP over standard input and output: only protocol goes out, and a signal ends it as the client's leaving does."""
 
+import json
 import os
+import re
 import select
 import signal
 import sys
@@ -20,6 +22,9 @@ from pydantic import ValidationError
 
 _MOST_READ = 1 << 16
 """Bytes read at once; a pipe of Linux holds no more."""
+
+_ODD_ID = re.compile(r'"id"\s*:\s*(?:[^\s"\d-]|-?\d+[.eE])')
+"""A text as of an id that is neither a string nor a whole number; it may stand anywhere in a line."""
 
 
 def serve_stdio(server: MCPServer[Any]) -> None:
@@ -94,6 +99,25 @@ def _no_message(error: Exception) -> JSONRPCError | None:
     return JSONRPCError(jsonrpc="2.0", id=known, error=told)
 
 
+def _refusable(line: str) -> str:
+    """Return a line; one that is no message in the place of a request whose id is none.
+
+    The SDK takes such a request for a notification, and its sender would wait for ever.
+    """
+    if _ODD_ID.search(line):
+        with suppress(ValueError, RecursionError):
+            request = json.loads(line)
+            if isinstance(request, dict) and {"id", "method"} <= request.keys() and not _is_id(request["id"]):
+                return "{}"
+    return line
+
+
+def _is_id(value: object) -> bool:
+    if isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
 class _Input:
     """Lines of a client, in the place of a file of the SDK: read by the event loop, so that no thread has to be woken.
 
@@ -114,11 +138,11 @@ class _Input:
         while data := await self._read():
             *whole, rest = data.split(b"\n")
             for part in whole:
-                yield b"".join([*begun, part]).decode("utf-8", errors="replace")
+                yield _refusable(b"".join([*begun, part]).decode("utf-8", errors="replace"))
                 begun.clear()
             begun.append(rest)
         if any(begun):
-            yield b"".join(begun).decode("utf-8", errors="replace")
+            yield _refusable(b"".join(begun).decode("utf-8", errors="replace"))
 
     async def _read(self) -> bytes:
         with self._waiting, suppress(PermissionError):

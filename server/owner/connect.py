@@ -9,7 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from cqm.index.disk.locations import LOG_FILE, OWNER_LOCK, STARTING_LOCK, make_private_folder, owner_folder
+from cqm.index.disk.locations import (
+    LOG_FILE,
+    OWNER_LOCK,
+    STARTING_LOCK,
+    make_private_folder,
+    owner_folder,
+    untaken_lock,
+)
 from cqm.index.disk.private import append_private
 from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.index.model.options import IndexOptions
@@ -197,8 +204,7 @@ def _start(folder: Path, greeting: Greeting) -> Wire | None:
         message = f"The start of an owner of {folder} takes too long."
         raise SharingError(message, remedy=_see_log(folder), retryable=True) from error
     except OSError as error:
-        remedy = "Free space or mend its permissions."
-        raise StoreError(f"The lock in {folder} cannot be taken: {error}.", remedy=remedy) from error
+        raise untaken_lock(folder, error) from error
 
 
 def _begun(folder: Path, greeting: Greeting) -> Wire | None:

@@ -12,9 +12,9 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Self
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.disk.locations import OWNER_LOCK
+from cqm.index.disk.locations import OWNER_LOCK, untaken_lock
 from cqm.index.disk.lock import PrivateLock, Timeout, lock_in
-from cqm.index.model.errors import IndexInUseError, StoreError
+from cqm.index.model.errors import IndexInUseError
 from cqm.server.owner.address import Address, is_found, is_of_this_user, listen, unlisten
 from cqm.server.owner.messages import Build
 from cqm.server.owner.wire import Wire
@@ -204,5 +204,4 @@ def _acquire(lock: PrivateLock, folder: Path) -> None:
             retryable=True,
         ) from error
     except OSError as error:
-        remedy = "Free space or mend its permissions."
-        raise StoreError(f"The lock in {folder} cannot be taken: {error}.", remedy=remedy) from error
+        raise untaken_lock(folder, error) from error

@@ -24,11 +24,11 @@ class Batch:
 class PendingChanges:
     """Collect changes from any thread, and hand them to one thread when they have settled.
 
-    After a checkout of another commit, anything may have changed.
+    After a checkout of another commit, or with another folder at the root's path, anything may have changed.
 
     Parameters:
         options: times for settling.
-        head: returns the checked-out commit.
+        head: returns the checked-out commit and the folder's identity, or anything else to compare.
         is_busy: whether somebody is writing to the whole tree: changes wait for the end.
     """
 
@@ -36,7 +36,7 @@ class PendingChanges:
         self,
         options: WatchOptions,
         *,
-        head: Callable[[], str | None] = lambda: "",
+        head: Callable[[], object] = lambda: "",
         is_busy: Callable[[], bool] = lambda: False,
     ) -> None:
         self._options = options
@@ -50,7 +50,7 @@ class PendingChanges:
         self._since = self._since_in_hand = 0.0
         # Changes are numbered: those up to `_upto` are in hand, those up to `_finished` are taken up.
         self._number = self._upto = self._finished = 0
-        self._seen_head: str | None = None
+        self._seen_head: object = None
         self._held_up_at = 0.0
         self._first = self._last = 0.0
         self._period = options.reconcile

@@ -11,6 +11,7 @@ from threading import Thread
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.files import checkout
+from cqm.index.files.scan import readable_path
 from cqm.index.model.progress import UpdateSummary
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.watching.change_queue import Batch, PendingChanges
@@ -56,9 +57,10 @@ class Watcher:
         self._report = report
         self._options = options or WatchOptions()
         self._pending = PendingChanges(
-            self._options, head=lambda: checkout.head(root), is_busy=lambda: checkout.is_busy(root)
+            self._options, head=lambda: (checkout.head(root), _identity(root)), is_busy=lambda: checkout.is_busy(root)
         )
         self._source: ChangeSource | None = None
+        self._watched: tuple[int, int] | None = None
         self._thread = Thread(target=self._run, name=f"watch {root.name}", daemon=True)
         self._standing: WatchReport | None = None
 
@@ -116,8 +118,13 @@ class Watcher:
         if self._options.mode == "poll":
             self._compare_often("Changes are not watched: watch.mode is poll.")
             return
+        identity = _identity(self._root)
+        if identity != self._watched:
+            # Another folder at the same path, as after a new clone or a mount: its files have no watches yet.
+            self._close_source()
         try:
             if self._source is None:
+                self._watched = identity
                 source = open_changes(self._root, folders=self._folders, changed=self._changed, lost=self._lost)
                 source.start()
                 self._source = source
@@ -183,19 +190,32 @@ class Watcher:
             self._failed(batch, str(error))
         except Exception as error:  # noqa: BLE001 - this thread's boundary: one failed update must not end the watch
             _log.exception("An update of %s failed.", self._root)
-            self._failed(batch, f"Unexpected {type(error).__name__}: {error}")
+            self._failed(batch, f"Unexpected {type(error).__name__}: {error}", next_time=Batch(None))
         else:
             if summary.cancelled:
                 self._pending.keep(batch)
             else:
                 self._pending.finish()
-            self._report(WatchReport(paths=tuple(sorted(batch.paths or ())), summary=summary))
+            self._report(WatchReport(paths=_shown(batch), summary=summary))
 
-    def _failed(self, batch: Batch, why: str) -> None:
-        self._pending.keep(batch)
-        self._report(WatchReport(why, paths=tuple(sorted(batch.paths or ())), problem=True))
+    def _failed(self, batch: Batch, why: str, next_time: Batch | None = None) -> None:
+        # Whichever path an unexpected error is of, it must not hold up the others: the whole tree is compared next.
+        self._pending.keep(next_time or batch)
+        self._report(WatchReport(why, paths=_shown(batch), problem=True))
 
     def _say_problem(self, message: str, *, is_problem: bool = True) -> None:
         if self._standing is None or message != self._standing.message:
             self._standing = WatchReport(message, problem=is_problem)
             self._report(self._standing)
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    try:
+        status = root.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _shown(batch: Batch) -> tuple[str, ...]:
+    return tuple(sorted(readable_path(path) for path in batch.paths or ()))

@@ -3,6 +3,7 @@
 The periodic comparison is far away here: events alone have to do it.
 """
 
+import os
 import random
 import shutil
 import subprocess
@@ -250,4 +251,41 @@ def test_a_folder_that_an_ignore_file_lets_in_is_followed_from_then_on(root: Pat
         (root / ".cqmignore").write_text("# nothing\n")
         followed.wait()
         write(root / "late" / "module.py", 2)
+        followed.wait()
+
+
+def test_a_file_name_that_is_no_text_stopped_the_following_of_all_others(root: Path, tmp_path: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(root) + b"/odd_\xff.py"))
+    with following(root, tmp_path / "home") as followed:
+        try:
+            write(odd, 1)
+        except OSError:
+            pytest.skip("names are text here")
+        write(root / "new.py", 1)
+        followed.wait()
+        assert [(it.path, it.reason) for it in followed.index.skipped()] == [("odd_\\xff.py", "undecodable")]
+        odd.unlink()
+        write(root / "new.py", 2)
+        followed.wait()
+        assert followed.index.skipped() == ()
+        assert not [it for it in followed.reports if it.problem]
+
+
+def test_a_folder_that_was_put_in_the_place_of_a_followed_one_was_not_followed(root: Path, tmp_path: Path) -> None:
+    above = root.parent / "above"
+    above.mkdir()
+    root = root.rename(above / "tree")
+    with following(root, tmp_path / "home") as followed:
+        copy = shutil.copytree(above, tmp_path / "copy")
+        write(copy / "tree" / "new.py", 1)
+        # No watched folder tells of this, as of a mount over it.
+        above.rename(tmp_path / "away")
+        copy.rename(above)
+        followed.wait()
+        write(root / "newer.py", 2)
+        followed.wait()
+        shutil.rmtree(root)
+        shutil.copytree(tmp_path / "away" / "tree", root)
+        followed.wait()
+        write(root / "newest.py", 3)
         followed.wait()

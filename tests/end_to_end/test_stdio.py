@@ -184,6 +184,21 @@ def test_a_line_that_is_no_message_is_answered_and_the_server_goes_on(
 
 
 @FORKED
+def test_a_request_whose_id_is_none_was_never_answered(project: Path, environment: dict[str, str]) -> None:
+    ids = ('{"a": 1}', "null", "1e400", "1.5", "true", "[1]")
+    with process([COMMAND, "serve", "--root", str(project)], environment) as running:
+        shake_hands(running)
+        assert running.stdin
+        assert running.stdout
+        for number, odd in enumerate(ids, 2):
+            running.stdin.write(f'{{"jsonrpc": "2.0", "id" : {odd}, "method": "ping"}}\n'.encode())
+            running.stdin.flush()
+            refused = parsed(running.stdout.readline())
+            assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+            assert call(running, "search", number, query='limit_retries "id": null')
+
+
+@FORKED
 def test_a_client_may_send_hundreds_of_long_requests_before_it_reads_a_reply(
     project: Path, environment: dict[str, str]
 ) -> None:

@@ -37,6 +37,7 @@ from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.workers import Workers
 
 _MOST_REFERENCES = 1_000
+_LONGEST_NAME = 2_000
 _MOST_DEPTH = 5
 _LONGEST_LINE = 200
 _MOST_BASES = 12
@@ -160,6 +161,8 @@ def _name_at(lookup: NameLookup, workers: Workers, place: LinePlace, recent: Rec
 
 
 def _start(query: UsesQuery) -> int:
+    if len(query.name) > _LONGEST_NAME:
+        raise QueryError(f"`name` has {len(query.name):,} characters: expected at most {_LONGEST_NAME:,}.")
     if not 1 <= query.limit <= _MOST_REFERENCES:
         raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_REFERENCES}.")
     if not 1 <= query.depth <= _MOST_DEPTH:

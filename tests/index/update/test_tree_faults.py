@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -206,6 +208,44 @@ def test_a_root_that_is_gone_in_the_middle_of_an_update_costs_no_file(
     tree.with_name("away").rename(tree)
     index.update()
     equals_a_fresh_one(index)
+
+
+@pytest.mark.fault("root gone")
+def test_files_of_a_folder_that_was_put_in_the_place_of_the_root_could_not_be_read(
+    index: Index, tree: Path, equals_a_fresh_one: Hold
+) -> None:
+    index.update()
+    tree.rename(tree.with_name("away"))
+    shutil.copytree(tree.with_name("away"), tree)
+    (tree / "late" / "new.py").write_text(text("another"))
+    assert index.update().failed == ()
+    assert found(index, "another") == ["late/new.py"]
+    equals_a_fresh_one(index)
+
+
+@pytest.mark.fault("killed")
+@pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
+def test_a_file_stayed_failed_when_the_process_that_forks_its_worker_was_killed(
+    index: Index, tree: Path, equals_a_fresh_one: Hold
+) -> None:
+    # Parsed while the batches before it are stored.
+    (tree / "late" / "long.py").write_text("".join(text(f"long_{number}") for number in range(8000)))
+    killed: list[int] = []
+
+    def kill_once(progress: Progress) -> None:
+        if progress.done and not killed:
+            killed.extend(processes_that_fork())
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+
+    assert index.update(report=kill_once).failed == ()
+    assert killed
+    equals_a_fresh_one(index)
+
+
+def processes_that_fork() -> list[int]:
+    children = [it for file in Path("/proc/self/task").glob("*/children") for it in file.read_text().split()]
+    return [int(it) for it in children if b"cqm.index.workers" in Path(f"/proc/{it}/cmdline").read_bytes()]
 
 
 @pytest.mark.fault("disk not mounted")

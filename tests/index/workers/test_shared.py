@@ -2,9 +2,12 @@
 
 import os
 import signal
+import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,3 +130,49 @@ def test_an_index_that_is_closed_gets_no_worker(opened: Open) -> None:
     one.close()
     with pytest.raises(WorkerError):
         outcome(one, "say")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the state of a process is read from /proc")
+@pytest.mark.parametrize(
+    ("whose", "number"), [("pid", signal.SIGKILL), ("pid", signal.SIGTERM), ("parent", signal.SIGKILL)]
+)
+def test_a_task_whose_worker_was_killed_from_outside_was_lost(
+    opened: Open, tmp_path: Path, whose: str, number: signal.Signals
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    workers = opened()
+    worker, killed = outcome(workers, "pid"), outcome(workers, whose)
+    with ThreadPoolExecutor(1) as thread:
+        asked = thread.submit(outcome, workers, "read", str(tmp_path / "pipe"))
+        with (tmp_path / "pipe").open("wb", buffering=0) as pipe:
+            # The worker reads now.
+            os.kill(int(killed), number)
+            while state(worker) in "RSD":
+                time.sleep(0.01)
+            while not asked.done():
+                # Refused until the next worker reads.
+                with suppress(BrokenPipeError):
+                    pipe.write(b"read again")
+                    break
+        assert asked.result() == "read again"
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (signal.SIGKILL, "lost: its process was ended, as a system does that is short of memory"),
+        (signal.SIGTERM, "ended: its process was ended from outside (SIGTERM)"),
+    ],
+)
+def test_a_task_that_is_killed_twice_in_a_row_is_given_up_only_where_memory_may_be_the_reason(
+    opened: Open, number: signal.Signals, said: str
+) -> None:
+    job = replace(JOB, lost=lambda _, reason: f"lost: {reason}", ended=lambda _, reason: f"ended: {reason}")
+    assert [*opened().run(job, [Task("die", str(int(number))), Task("say", "next")])] == [[said, "next"]]
+
+
+def state(process: str) -> str:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "gone"

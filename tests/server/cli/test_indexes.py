@@ -341,3 +341,19 @@ def test_an_exported_index_is_imported_with_what_differs_since(cqm: "Cqm") -> No
     refused = cqm.run("import", "../project.cqm")
     assert refused.returncode == 1
     assert "it is no archive of `cqm export`" in refused.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no pipes and links here")
+def test_what_is_no_regular_file_was_replaced_by_an_export_or_a_bundle(cqm: "Cqm", tmp_path: Path) -> None:
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
+    os.mkfifo(pipe)
+    target.write_text("kept")
+    link.symlink_to(target)
+    for file in (pipe, link):
+        for words in (["export", ".", str(file)], ["doctor", "--bundle", str(file)]):
+            refused = cqm.run(*words)
+            assert refused.returncode == 1
+            assert f"{file} is no regular file, and is left as it is." in refused.stderr
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert target.read_text() == "kept"

@@ -192,12 +192,14 @@ def test_bad_lines_of_a_batch_are_named_and_the_others_are_answered(cqm: "Cqm") 
         b"\xff\xfe",
         b'{"id": "x", "query": "\\ud800"}',
         b"[" * 100_000,
+        b'{"id": "x", "query": "%s"}' % (b"w " * 150_000),
     ]
     stdin = b"\n".join([b'{"id": 1, "query": "greet"}', *bad, b'{"id": 9, "query": "parser"}', b""])
     done = cqm.run("search", "--batch", "-", "--json", stdin=stdin)
     assert done.returncode == 1
     assert [json.loads(answer)["id"] for answer in done.stdout.splitlines()] == [1, 9]
-    assert re.findall(r"^line (\d+): ", done.stderr, re.MULTILINE) == ["2", "3", "4", "5", "6", "7", "8"]
+    assert re.findall(r"^line (\d+): ", done.stderr, re.MULTILINE) == ["2", "3", "4", "5", "6", "7", "8", "9"]
+    assert "line 9: The query has 300,000 characters: expected at most 200,000." in done.stderr
     assert "Traceback" not in done.stderr
 
 

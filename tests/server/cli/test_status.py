@@ -3,6 +3,8 @@
 import json
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +15,6 @@ import pytest
 from scripted_server import Reply, Request, ScriptedServer
 
 if TYPE_CHECKING:
-    import subprocess
-
     from conftest import Cqm
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -246,3 +246,25 @@ def test_a_search_without_a_look_at_the_files_does_not_call_itself_fresh(cqm: "C
     assert "freshness unknown." in cqm.run("search", "greet", "--no-update").stdout
     assert ", fresh." in cqm.run("search", "greet").stdout
     assert cqm.run("search", "greet", "--no-update", "--wait", "1").returncode == 2
+
+
+@pytest.mark.parametrize("shared", ["0", "1"])
+def test_the_status_of_an_index_on_a_mount_for_reading_failed(cqm: "Cqm", shared: str) -> None:
+    home = cqm.environment["HOME"]
+    mounts = f"mount --bind {home} {home} && mount -o remount,bind,ro {home}"
+    if (
+        sys.platform != "linux"
+        or subprocess.run(["unshare", "-m", "sh", "-c", mounts], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("nobody but root of Linux can mount here")
+    cqm.run("index", CQM_INDEX_SHARED="0")
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", f"{mounts} && {cqm.program} status --json"],
+        cwd=cqm.project,
+        env=cqm.environment | {"CQM_INDEX_SHARED": shared},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, json.loads(done.stdout)["files"]["indexed"]) == (0, 3)
+    assert "is on a file system for reading only. This is the last status it wrote." in done.stderr

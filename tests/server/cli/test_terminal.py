@@ -6,7 +6,9 @@ import re
 import subprocess
 import sys
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -231,3 +233,47 @@ def test_serve_on_a_terminal_says_what_it_is_and_how_to_connect_a_client(termina
     shown = terminal.run("serve", typed=b"\x04")  # Ctrl-D
     assert "cqm setup" in shown
     assert "cqm serve --http HOST:PORT" in shown
+
+
+@pytest.fixture(params=["full disk", "reader gone"])
+def unwritable(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[int]:
+    """A descriptor to which nothing can be written."""
+    if request.param == "reader gone":
+        ours, theirs = os.pipe()
+        os.close(ours)
+    else:
+        try:
+            # The machine's own is never touched.
+            os.mknod(tmp_path / "full", 0o020600, os.makedev(1, 7))
+            theirs = os.open(tmp_path / "full", os.O_WRONLY)
+        except OSError:
+            pytest.skip("a device can be made by nobody but root")
+    yield theirs
+    os.close(theirs)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["search", "--help"], ["list"]])
+def test_help_that_cannot_be_written_ended_in_a_traceback(cqm: "Cqm", unwritable: int, words: list[str]) -> None:
+    done = subprocess.run(
+        [cqm.program, *words],
+        cwd=cqm.project,
+        env=cqm.environment,
+        stdout=unwritable,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.decode()) in {(0, ""), (1, "cqm: [Errno 28] No space left on device\n")}
+
+
+def test_a_command_failed_without_a_word_when_its_progress_could_not_be_written(cqm: "Cqm", unwritable: int) -> None:
+    for words, code in ((["index"], 0), (["search", "greet"], 0), (["index", "--nonsense"], 2)):
+        done = subprocess.run(
+            [cqm.program, *words],
+            cwd=cqm.project,
+            env=cqm.environment,
+            stdout=subprocess.PIPE,
+            stderr=unwritable,
+            check=False,
+        )
+        assert done.returncode == code
+        assert bool(done.stdout) == (code == 0)

@@ -1,5 +1,6 @@
 """Settings and folders on their way to the commands of `cqm`, and wrong uses of them."""
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,3 +115,30 @@ def test_the_home_folder_must_be_named_to_be_indexed(cqm: "Cqm") -> None:
     assert done.returncode == 2
     assert "Name a folder" in done.stderr
     assert home.run("index", ".").returncode == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits that hold, and their errors, are Linux's")
+@pytest.mark.parametrize(
+    ("limit", "most", "remedy"),
+    [
+        ("RLIMIT_NOFILE", 14, "ulimit -n"),
+        ("RLIMIT_AS", 400 << 20, "ulimit -v"),
+        ("RLIMIT_FSIZE", 100_000, "ulimit -f"),
+    ],
+)
+def test_a_limit_that_is_met_was_taken_for_a_full_disk(cqm: "Cqm", limit: str, most: int, remedy: str) -> None:
+    import resource
+
+    done = subprocess.run(
+        [cqm.program, "index"],
+        cwd=cqm.project,
+        env=cqm.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(getattr(resource, limit), (most, most)),
+    )
+    assert done.returncode == 1
+    assert remedy in done.stderr
+    assert "free space" not in done.stderr
+    assert "--force" not in done.stderr

@@ -899,3 +899,24 @@ async def test_a_search_and_the_status_tell_programs_how_fresh_the_index_is_and_
         if status["freshness"]["indexed_head"] != head:  # else the watcher has noticed the commit already
             assert (status["freshness"]["state"], status["commits_behind"]) == ("stale", 1)
         assert (status["building"], status["pending"], status["stopped"]) == (None, 0, None)
+
+
+async def test_a_question_of_any_length_was_answered_however_long_it_took(connect: Connect, project: Path) -> None:
+    async with connect(project) as client:
+        await until(client, "limit_retries", lambda reply: "freshness unknown" not in reply)
+        # As issues are pasted; and one word, whose tokens took the square of its length.
+        for long in ("limit_retries fails\n" * 5_000, "x" * 100_000):
+            assert not (await client.call_tool("search", {"query": long})).is_error
+        for tool, arguments, most in (
+            ("search", {"query": "w " * 150_000}, "expected at most 200,000"),
+            ("search", {"query": "w" * 300_000, "mode": "exact"}, "expected at most 200,000"),
+            ("search", {"like": "w" * 300_000}, "expected at most 200,000"),
+            ("usages", {"name": "w" * 3_000}, "expected at most 2,000"),
+            ("read", {"what": "w" * 3_000}, "of at most 1,000"),
+            ("changes", {"what": "w" * 3_000}, "expected at most 2,000"),
+        ):
+            refused = await client.call_tool(tool, arguments)
+            assert refused.is_error
+            assert isinstance(refused.content[0], TextContent)
+            assert most in refused.content[0].text
+            assert len(refused.content[0].text) < 500

@@ -235,6 +235,17 @@ def test_an_unexpected_error_is_told_by_its_type_and_the_watch_goes_on(
     seen.wait_for_path("second.py")
 
 
+def test_paths_whose_update_fails_unexpectedly_were_tried_for_ever_and_held_up_all_others(scene: Scene) -> None:
+    seen = scene.watch(WatchOptions(quiet=0.02, poll=0.1))
+    watcher = scene.watchers[0]
+    seen.wait_for_whole()
+    seen.errors.append(ZeroDivisionError("oops"))
+    scene.put("first.py")
+    seen.wait_for_whole(2)
+    assert watcher.wait(PATIENCE_SECONDS)
+    assert watcher.backlog().count == 0
+
+
 def test_a_root_that_goes_is_told_and_followed_again_when_it_is_back(scene: Scene) -> None:
     seen = scene.watch(WatchOptions(quiet=0.02, poll=0.1))
     shutil.rmtree(scene.root)
