@@ -432,4 +432,4 @@ def test_a_namespace_in_front_is_that_of_the_file_where_no_folder_has_its_name(
         assert index.read(ReadQuery(name)).path == path
         assert [it.path for it in index.usages(name).definitions] == [path]
         with pytest.raises(CqmError):
-            index.read(ReadQuery(f"Other.{name}"))
+            index.read(ReadQuery("Other.ResiliencePipeline"))
