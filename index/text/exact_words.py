@@ -24,6 +24,20 @@ _LEAST_COPIED, _MOST_COPIED = 3, 2000
 _WORD = re.compile(r"\w+")
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,80})`(?!`)")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
+_FENCED = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]{0,40}\n(.+?)^[ \t]*(?:```|~~~)", re.MULTILINE | re.DOTALL)
+_INDENTED = re.compile(
+    r"(?:(?:\A|\n[ \t]*\n)(?=(?: {4}|\t)[^\n]*\S))((?:(?: {4}|\t)[^\n]*(?:\n|\Z)|[ \t]*\n(?= {4}|\t))+)"
+)
+_MOST_BLOCKS = 3
+_ASKING = re.compile(r"\W*(?:how|where|what|which|why|who|when|does|do|is|are|can|should)\b", re.IGNORECASE)
+_OF_MESSAGE = re.compile(r"[:;|=<>{}\\%$]|\w\(|[\"'`](?=\W|$)|(?<!\w)[\"'`-]|[.)\]!]$|(?<![\w.])\d|(?<!\w)/|@")
+"""Signs of a message that a program wrote: questions have none of them."""
+_VALUE = re.compile(
+    r"\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<!\w)'[^'\n]{0,200}'(?!\w)|(?<!\w)--?\w[\w-]*"
+    r"|\S*[\d/\\@$%{}<>=]\S*|[:;|]\s| \("
+)
+"""Between the literal parts of a message."""
+_MOST_PARTS = 3
 
 
 def codes_in(text: str) -> list[str]:
@@ -51,6 +65,29 @@ def copied_in(text: str) -> list[str]:
             break
         forms.append(rest.strip())
     return [form for form in forms if len(_WORD.findall(form)) >= _LEAST_COPIED]
+
+
+def pasted_in(text: str) -> list[str]:
+    """Return the parts of a text that are surely pasted: its blocks of code, lines of code, or a program's message."""
+    if "\n" in text.strip():
+        blocks = [match[1] for match in _FENCED.finditer(text)] or [match[1] for match in _INDENTED.finditer(text)]
+        parts = blocks[:_MOST_BLOCKS] or [text]
+    else:
+        parts = [text] if _OF_MESSAGE.search(text) and not _ASKING.match(text) else []
+    parts = [part.strip() for part in parts if len(part) <= _MOST_COPIED]
+    return [part for part in parts if len(_WORD.findall(part)) >= _LEAST_COPIED]
+
+
+def literal_parts(text: str) -> list[str]:
+    """Return the longest lines of pasted code, or of a message the longest parts between values such as numbers."""
+    lines = text.split("\n") if "\n" in text.strip() else _VALUE.split(text)
+    parts = [line.strip() for line in lines if len(_WORD.findall(line)) >= _LEAST_COPIED]
+    return sorted(dict.fromkeys(parts), key=len, reverse=True)[:_MOST_PARTS]
+
+
+def whole_words_of(phrase: str) -> str:
+    """Return a phrase without its first and last word, which may be cut."""
+    return re.sub(r"\w+$", "", re.sub(r"^\w+", "", phrase))
 
 
 def names_in(text: str) -> list[str]:
