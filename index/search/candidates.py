@@ -13,6 +13,7 @@ from cqm.index.ranking.exact import FEW
 from cqm.index.ranking.question import Question
 from cqm.index.ranking.rank import CHUNK_DEPTH, FILE_DEPTH, FILL_DEPTH, fill_paths
 from cqm.index.search.literals import saying
+from cqm.index.search.named.in_sentence import named_within
 from cqm.index.search.similar import Place
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
 from cqm.index.text.globs import paths_matching, prefix_folder
@@ -105,7 +106,8 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     few = mentioning if len(mentioning) <= FEW else {}
     if not is_semantic:
         few |= _with_codes(generation, wanted.question, keep)
-        few |= dict.fromkeys(saying(generation, wanted.question, chunks, keep), 0.0)
+        told = [*saying(generation, wanted.question, chunks, keep), *named_within(generation, wanted.question, keep)]
+        few |= dict.fromkeys(told, 0.0)
     # Chunks found only by name have no evidence; they count as 0.
     chunks = dict.fromkeys(chain(pinned, defining, few), 0.0) | chunks
     found = _with_candidates(generation, replace(evidence, terms=chunks, mentioning=few.keys()))
