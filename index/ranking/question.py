@@ -132,7 +132,7 @@ def read_question(text: str) -> Question:
         copied=() if symbol else tuple(copied_in(counting)),
         subject="" if symbol or places or calls else subject_of(text),
         named=() if symbol or places or calls else tuple(named_in(text)),
-        pasted=() if symbol or places or calls else tuple(pasted_in(text)),
+        pasted=() if symbol or places or calls else tuple(pasted_in(text, is_prose=is_issue(text))),
         notations=names,
         declared=lines,
         parameters=parameters_in(text) if symbol or names or lines else (),

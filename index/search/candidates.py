@@ -106,8 +106,8 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     few = mentioning if len(mentioning) <= FEW else {}
     if not is_semantic:
         few |= _with_codes(generation, wanted.question, keep)
-        told = [*saying(generation, wanted.question, chunks, keep), *named_within(generation, wanted.question, keep)]
-        few |= dict.fromkeys(told, 0.0)
+        said = saying(generation, wanted.question, chunks, keep)
+        few |= dict.fromkeys([*said.ids, *named_within(generation, wanted.question, keep, said.texts)], 0.0)
     # Chunks found only by name have no evidence; they count as 0.
     chunks = dict.fromkeys(chain(pinned, defining, few), 0.0) | chunks
     found = _with_candidates(generation, replace(evidence, terms=chunks, mentioning=few.keys()))

@@ -29,10 +29,20 @@ _MOST_IN_RUNS = 80
 """Words of a pasted text that are compared."""
 
 
-def saying(
-    generation: Generation, question: Question, found: Mapping[str, float], keep: PointFilter | None
-) -> list[str]:
-    """Return the ids of the few chunks that say a phrase of a question, or what it may be copied from.
+class Said(NamedTuple):
+    """The few chunks that say something as it is written.
+
+    Attributes:
+        ids: of them.
+        texts: that they say, or most of.
+    """
+
+    ids: Sequence[str] = ()
+    texts: Sequence[str] = ()
+
+
+def saying(generation: Generation, question: Question, found: Mapping[str, float], keep: PointFilter | None) -> Said:
+    """Find the few chunks that say a phrase of a question, or what it may be copied from.
 
     Parameters:
         generation: to search.
@@ -43,18 +53,21 @@ def saying(
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    having = [name for phrase in question.phrases for name in _few(_with_phrase(generation, phrase, keep))]
-    if having or not (question.copied or question.pasted):
-        return having
+    if phrases := _said((phrase, _with_phrase(generation, phrase, keep)) for phrase in question.phrases):
+        return phrases
+    if not (question.copied or question.pasted):
+        return Said()
     texts = _texts(generation, nlargest(_COPIED_DEPTH, found, key=found.__getitem__))
-    if copied := next(filter(None, (_having(form, texts) for form in question.copied)), []):
-        return [*_few(copied)]
-    return [name for text in question.pasted for name in _few(_with_runs(generation, question, text, found, keep))]
+    if copied := next((ids for form in question.copied if (ids := _having(form, texts))), []):
+        return _said([(question.said, copied)]) or Said()
+    pasted = ((text, _with_runs(generation, question, text, found, keep)) for text in question.pasted)
+    return _said(pasted) or Said()
 
 
-def _few(ids: Sequence[str]) -> Sequence[str]:
-    """Return ids unless they are of so many chunks that they tell nothing."""
-    return ids if len(ids) <= FEW else ()
+def _said(found: Iterable[tuple[str, Sequence[str]]]) -> Said | None:
+    """Join the chunks found for some texts; of a text in many chunks none, for they tell nothing."""
+    few = [(text, ids) for text, ids in found if 0 < len(ids) <= FEW]
+    return Said([name for _, ids in few for name in ids], [text for text, _ in few]) if few else None
 
 
 def _with_phrase(generation: Generation, phrase: str, keep: PointFilter | None) -> list[str]:

@@ -58,6 +58,7 @@ _PLAIN_WORDS = frozenset({
     "klasse", "methode",
 })  # fmt: skip
 """Words of a sentence that asks about a symbol itself."""
+_OF_CODE = re.compile(r"[({;=<>]")
 _MOST_NAMES = 8
 _SHORT = 16
 """Words of a text that is one sentence."""
@@ -90,11 +91,16 @@ def copied_in(text: str) -> list[str]:
     return [form for form in forms if len(_WORD.findall(form)) >= _LEAST_COPIED]
 
 
-def pasted_in(text: str) -> list[str]:
-    """Return the parts of a text that are surely pasted: its blocks of code, lines of code, or a program's message."""
+def pasted_in(text: str, *, is_prose: bool = False) -> list[str]:
+    """Return the parts of a text that are surely pasted: its blocks of code, lines of code, or a program's message.
+
+    Parameters:
+        text: as the user wrote it.
+        is_prose: whether its lines are prose, beside the blocks.
+    """
     if "\n" in text.strip():
         blocks = [match[1] for match in _FENCED.finditer(text)] or [match[1] for match in _INDENTED.finditer(text)]
-        parts = blocks[:_MOST_BLOCKS] or [text]
+        parts = blocks[:_MOST_BLOCKS] or ([] if is_prose else [text])
     else:
         parts = [text] if _OF_MESSAGE.search(text) and not _ASKING.match(text) else []
     parts = [part.strip() for part in parts if len(part) <= _MOST_COPIED]
@@ -141,6 +147,7 @@ def named_in(text: str) -> list[str]:
     """Return the names within a text that are marked as such: in backticks, called with `()`, in the title."""
     prose = _FENCED.sub(" ", text)
     title = next((line for line in prose.split("\n") if line.strip()), "") if "\n" in prose.strip() else ""
+    title = "" if _OF_CODE.search(title) else title
     titled = [it[0] for it in _IDENTIFIER.finditer(title) if is_spelled_as_name(it[0])]
     return [*dict.fromkeys([*titled, *_marked(prose)])][:_MOST_NAMES]
 

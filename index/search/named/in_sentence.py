@@ -38,7 +38,9 @@ def about_subject(generation: Generation, question: Question) -> Question:
     return replace(question, symbol=symbol, definitions=definitions_term(symbol))
 
 
-def named_within(generation: Generation, question: Question, keep: PointFilter | None) -> list[str]:
+def named_within(
+    generation: Generation, question: Question, keep: PointFilter | None, said: Sequence[str] = ()
+) -> list[str]:
     """Return the ids of the chunks that define the names of a question, of those with few definitions.
 
     A plain word in backticks counts where no identifier is one: `state` may be anything.
@@ -47,13 +49,14 @@ def named_within(generation: Generation, question: Question, keep: PointFilter |
         generation: to search.
         question: with the names within it.
         keep: chunks that count; None for all.
+        said: its parts that stand in a file as they are written: the names in these are not what is asked about.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    if question.symbol or not question.named:
+    names = [dotted(name) for name in question.named if not any(name in text for text in said)]
+    if question.symbol or not names:
         return []
-    names = [*map(dotted, question.named)]
     found = [(name, ids) for name, ids in zip(names, _defining(generation, names, keep), strict=True) if ids]
     few = [(name, ids) for name, ids in found if len(ids) <= _FEW]
     spelled = [ids for name, ids in few if is_spelled_as_name(name)] or [ids for _, ids in few]

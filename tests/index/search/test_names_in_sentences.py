@@ -20,6 +20,8 @@ FILES = {
     "shop/groups.py": "class AppGroup:\n    def __init__(self, name):\n        self.name = name\n",
     "shop/state.py": "def state():\n    return None\n",
     "shop/orders.py": "def send_away(order):\n    order.gone = True\n",
+    "shop/day.py": "def day(orders):\n    for order in sorted(orders):\n        send_away(order)\n"
+    "        order.gone = AppGroup()\n",
     "tests/test_groups.py": "def AppGroup():\n    return None\n",
     "lib/options.rb": "class Options\n  def check_unknown!\n    @unknown.clear\n  end\nend\n",
     "docs/state.md": "# The state of an order\n\nAn order keeps its state: where is the state of an order defined.\n",
@@ -89,3 +91,10 @@ def test_a_filter_holds_for_the_names_of_a_text_too(index: Index) -> None:
     hits = index.search(Query(f"{PROSE}See `send_away`.", exclude=("shop/orders.py",))).hits
     assert hits
     assert all(hit.path != "shop/orders.py" for hit in hits)
+
+
+def test_code_that_stands_in_a_file_comes_before_the_definitions_of_the_names_in_it(index: Index) -> None:
+    assert (
+        first(index, "for order in sorted(orders):\n    send_away(order)\n    order.gone = AppGroup()").path
+        == "shop/day.py"
+    )
