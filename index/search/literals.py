@@ -86,10 +86,16 @@ def _with_runs(
         (found,) = generation.store.search([Nearest(TERMS, query_terms(text), _PASTED_DEPTH, keep)])
     best = nlargest(_PASTED_DEPTH, found, key=found.__getitem__)
     ids = dict.fromkeys([*best, *_with_words(generation, literal_parts(text), keep)])
-    words = text.lower().split()[:_MOST_IN_RUNS]
-    # Heads may be of anything.
-    total = min(sum(map(len, form.split()[:_MOST_IN_RUNS])) for form in copied_in(text))
-    runs = {name: _runs(words, said) for name, said in _plain(_texts(generation, [*ids])).items()}
+    texts = _plain(_texts(generation, [*ids]))
+    forms = [text] if "\n" in text else copied_in(text)
+    return next((having for form in forms if (having := _sharing(form, texts))), [])
+
+
+def _sharing(form: str, texts: Mapping[str, str]) -> list[str]:
+    """Return the ids of the texts that have most of a pasted one, if that is enough."""
+    words = form.lower().split()[:_MOST_IN_RUNS]
+    total = sum(map(len, words))
+    runs = {name: _runs(words, said) for name, said in texts.items()}
     most = max((run.total for run in runs.values()), default=0)
     if most < _LEAST_SHARE * total:
         return []

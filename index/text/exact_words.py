@@ -31,7 +31,13 @@ _INDENTED = re.compile(
     r"(?:(?:\A|\n[ \t]*\n)(?=(?: {4}|\t)[^\n]*\S))((?:(?: {4}|\t)[^\n]*(?:\n|\Z)|[ \t]*\n(?= {4}|\t))+)"
 )
 _MOST_BLOCKS = 3
-_ASKING = re.compile(r"\W*(?:how|where|what|which|why|who|when|does|do|is|are|can|should)\b", re.IGNORECASE)
+_MOST_READ = 20_000
+"""Characters of a text in which blocks and names are looked for; a log may have megabytes."""
+_ASKING = re.compile(
+    r"\W*(?:how|where|what|which|why|who|when|does|do|is|are|can|should|i|we|please|add|implement|refactor|update|make"
+    r"|create|write|fix|find|show|explain)\b",
+    re.IGNORECASE,
+)
 _OF_MESSAGE = re.compile(r"[:;|=<>{}\\%$]|\w\(|[\"'`](?=\W|$)|(?<!\w)[\"'`-]|[.)\]!]$|(?<![\w.])\d|(?<!\w)/|@")
 """Signs of a message that a program wrote: questions have none of them."""
 _VALUE = re.compile(
@@ -40,8 +46,8 @@ _VALUE = re.compile(
 )
 """Between the literal parts of a message."""
 _MOST_PARTS = 3
-_CALLED = re.compile(r"(?<![\w.$])((?:[A-Za-z_$][\w$]*(?:\.|::|#|->))*[A-Za-z_$][\w$]*[?!]?)\(\)")
-_IDENTIFIER = re.compile(r"(?<![\w./$-])[A-Za-z_$][\w$]*[?!]?(?:(?:\.|::|#|->|\\)[A-Za-z_$][\w$]*[?!]?)*(?![\w/-])")
+_CALLED = re.compile(r"(?<![\w.$])((?:[A-Za-z_$][\w$]*(?:\.|::|#|->)){0,6}[A-Za-z_$][\w$]*[?!]?)\(\)")
+_IDENTIFIER = re.compile(r"(?<![\w./$-])[A-Za-z_$][\w$]*[?!]?(?:(?:\.|::|#|->|\\)[A-Za-z_$][\w$]*[?!]?){0,8}(?![\w/-])")
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w(?:::|#|->)\w|^[A-Z]\w*(?:\.[A-Z]\w*)+")
 _PLAIN_WORDS = frozenset({
     "define", "defined", "definition", "defines", "declare", "declared", "declaration", "implement",
@@ -98,6 +104,7 @@ def pasted_in(text: str, *, is_prose: bool = False) -> list[str]:
         text: as the user wrote it.
         is_prose: whether its lines are prose, beside the blocks.
     """
+    text = text[:_MOST_READ]
     if "\n" in text.strip():
         blocks = [match[1] for match in _FENCED.finditer(text)] or [match[1] for match in _INDENTED.finditer(text)]
         parts = blocks[:_MOST_BLOCKS] or ([] if is_prose else [text])
@@ -132,7 +139,7 @@ def is_spelled_as_name(word: str) -> bool:
 
 def subject_of(text: str) -> str:
     """Return the one name that a plain sentence asks about: "where is get_url defined"; empty for other texts."""
-    words = text.split()
+    words = text[:_MOST_COPIED].split()
     if not 1 < len(words) <= _SHORT or "\n" in text.strip():
         return ""
     marked = _marked(text)
@@ -145,7 +152,7 @@ def subject_of(text: str) -> str:
 
 def named_in(text: str) -> list[str]:
     """Return the names within a text that are marked as such: in backticks, called with `()`, in the title."""
-    prose = _FENCED.sub(" ", text)
+    prose = _FENCED.sub(" ", text[:_MOST_READ])
     title = next((line for line in prose.split("\n") if line.strip()), "") if "\n" in prose.strip() else ""
     title = "" if _OF_CODE.search(title) else title
     titled = [it[0] for it in _IDENTIFIER.finditer(title) if is_spelled_as_name(it[0])]

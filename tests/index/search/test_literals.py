@@ -100,3 +100,8 @@ def test_code_with_a_renamed_variable_is_found_by_its_other_lines(index: Index) 
 
 def test_a_plain_question_with_three_words_of_a_text_is_answered_by_all_of_its_words(index: Index) -> None:
     assert first(index, "how is the view function object made").path.startswith("near/")
+
+
+def test_a_request_is_no_message_though_it_has_signs_and_words_in_a_row_of_some_text(index: Index) -> None:
+    hits = index.search(Query("add to the view: an object, so that the view function and the object of it are 2")).hits
+    assert not any("exact" in hit.parts for hit in hits)
