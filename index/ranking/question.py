@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cqm.index.ranking.file_roles import GENERATED, ROLES
 from cqm.index.ranking.question_form import sentence_likeness
 from cqm.index.text.calls import calls_in
-from cqm.index.text.exact_words import codes_in, copied_in, names_in, phrases_in
+from cqm.index.text.exact_words import codes_in, copied_in, named_in, names_in, pasted_in, phrases_in, subject_of
 from cqm.index.text.issues import is_issue
 from cqm.index.text.names.declared import declared
 from cqm.index.text.names.notations import notations
@@ -66,6 +66,9 @@ class Question:
         codes: the terms of the error codes in it: E0382, ERR_REQUIRE_ESM.
         phrases: quoted in it.
         copied: what may be copied from a file, as a message without quotes; the longest first.
+        pasted: parts of its text that are surely from a file or a program: code, a message with values.
+        subject: the one name that it asks about as a plain sentence: "where is get_url defined".
+        named: names within it that are marked as such, as in `named_in`.
         sentence: 0 for the name of a topic, 1 for a sentence, and degrees between.
     """
 
@@ -84,6 +87,9 @@ class Question:
     codes: tuple[SparseTerms, ...] = ()
     phrases: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
+    pasted: tuple[str, ...] = ()
+    subject: str = ""
+    named: tuple[str, ...] = ()
     notations: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
@@ -124,6 +130,9 @@ def read_question(text: str) -> Question:
         codes=tuple(map(name_term, codes_in(counting))),
         phrases=tuple(phrases_in(counting)),
         copied=() if symbol else tuple(copied_in(counting)),
+        subject="" if symbol or places or calls else subject_of(text),
+        named=() if symbol or places or calls else tuple(named_in(text)),
+        pasted=() if symbol or places or calls else tuple(pasted_in(text, is_prose=is_issue(text))),
         notations=names,
         declared=lines,
         parameters=parameters_in(text) if symbol or names or lines else (),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from heapq import nlargest
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,10 +12,12 @@ from cqm.index.ranking.exact import DEPTH as DEFINITIONS_DEPTH
 from cqm.index.ranking.exact import FEW
 from cqm.index.ranking.question import Question
 from cqm.index.ranking.rank import CHUNK_DEPTH, FILE_DEPTH, FILL_DEPTH, fill_paths
+from cqm.index.search.literals import saying
+from cqm.index.search.named.in_sentence import named_within
 from cqm.index.search.similar import Place
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
 from cqm.index.text.globs import paths_matching, prefix_folder
-from cqm.index.text.terms import SparseTerms, query_terms
+from cqm.index.text.terms import SparseTerms
 from cqm.index.tracing import traced
 
 if TYPE_CHECKING:
@@ -29,10 +30,6 @@ _NOTHING = SparseTerms((), ())
 _SAME = 1 + 1e-5
 """Scores within this factor are equal at the end of a search. Their last digits depend on the order in which a store
 adds up, which differs between two indexes of the same files."""
-_PHRASE_DEPTH = 50
-"""Chunks with the words of a quoted phrase in which it is looked for."""
-_COPIED_DEPTH = 20
-"""The same of a question that may be copied from a file: most are not."""
 _DEEPER = 10
 """Multiple of its limit to look for if all results of a search are equal."""
 
@@ -108,52 +105,20 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     defining = defining if len(defining) <= DEFINITIONS_DEPTH else {}
     few = mentioning if len(mentioning) <= FEW else {}
     if not is_semantic:
-        few |= _with_exact_words(generation, wanted.question, keep) | _copied(generation, wanted.question, chunks)
+        few |= _with_codes(generation, wanted.question, keep)
+        said = saying(generation, wanted.question, chunks, keep)
+        few |= dict.fromkeys([*said.ids, *named_within(generation, wanted.question, keep, said.texts)], 0.0)
     # Chunks found only by name have no evidence; they count as 0.
     chunks = dict.fromkeys(chain(pinned, defining, few), 0.0) | chunks
     found = _with_candidates(generation, replace(evidence, terms=chunks, mentioning=few.keys()))
     return found._replace(is_cut=max(map(len, given[2:])) >= depth)
 
 
-def _with_exact_words(generation: Generation, question: Question, keep: PointFilter | None) -> dict[str, float]:
-    """Find the few chunks containing an error code or a quoted phrase of a question; more tell nothing."""
-    if not (question.codes or question.phrases):
-        return {}
+def _with_codes(generation: Generation, question: Question, keep: PointFilter | None) -> dict[str, float]:
+    """Find the few chunks containing an error code of a question; more tell nothing."""
     codes = [Nearest(TERMS, terms, FEW + 1, keep) for terms in question.codes]
-    phrases = [Nearest(TERMS, query_terms(phrase), _PHRASE_DEPTH, keep) for phrase in question.phrases]
-    given = generation.store.search([*codes, *phrases])
-    few = [found for found in given[: len(codes)] if len(found) <= FEW]
-    for phrase, found in zip(question.phrases, given[len(codes) :], strict=True):
-        having = _saying(phrase, _texts(generation, [*found]))
-        few += [{name: found[name] for name in having}] if len(having) <= FEW else []
+    few = [found for found in (generation.store.search(codes) if codes else ()) if len(found) <= FEW]
     return {name: score for found in few for name, score in found.items()}
-
-
-def _copied(generation: Generation, question: Question, found: Mapping[str, float]) -> dict[str, float]:
-    """Find the few chunks of the best that have the whole question as it is written, such as a message or a snippet."""
-    if not question.copied:
-        return {}
-    texts = _texts(generation, nlargest(_COPIED_DEPTH, found, key=found.__getitem__))
-    having = next(filter(None, (_saying(form, texts) for form in question.copied)), [])
-    return {name: found[name] for name in having} if len(having) <= FEW else {}
-
-
-def _texts(generation: Generation, ids: Sequence[str]) -> dict[str, str]:
-    """Return the texts of chunks by id; the first results of a sentence are read again, and these are remembered."""
-    chunks = generation.candidates.of(ids)
-    read = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
-    return {chunk.id: text for chunk, text in zip(chunks, read, strict=True)}
-
-
-def _saying(phrase: str, texts: Mapping[str, str]) -> list[str]:
-    """Return the ids of chunks with a phrase, whatever its case and blanks."""
-    words = phrase.lower().split()
-    wanted, having = " ".join(words), []
-    for name, text in ((name, text.lower()) for name, text in texts.items()):
-        # Most lack a word of it, which is sooner seen than blanks are made alike.
-        if all(word in text for word in words) and wanted in " ".join(text.split()):
-            having.append(name)
-    return having
 
 
 @traced("cqm.candidates")

@@ -15,7 +15,7 @@ from cqm.index.ranking.question import Question, roots_of
 from cqm.index.ranking.rank import Ranked
 from cqm.index.text.declarations import is_bare, signature_of
 from cqm.index.text.names.parameters import AS_WRITTEN, fit, written
-from cqm.index.text.names.parts import last_part
+from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
 
 _NAME_WEIGHT = 2
@@ -210,7 +210,7 @@ def _best(
     question: Question, roots: Sequence[str], chunk: Candidate, text: str, defined: Sequence[StoredDefinition]
 ) -> StoredDefinition | None:
     """Return the definition a chunk was found for; None if nothing tells it."""
-    for name in filter(None, (question.symbol, *question.calls)):
+    for name in filter(None, (question.symbol, *question.calls, *map(dotted, question.named))):
         if asked := fitting([it.name for it in defined], name, chunk.path):
             if not question.parameters or len(asked) == 1:
                 return defined[asked[0]]

@@ -26,6 +26,7 @@ from cqm.index.search.filters import Filtered, check_nothing, with_filters
 from cqm.index.search.judging import Seen, judged
 from cqm.index.search.matched import Naming, definitions_first, namings, without_other_kinds
 from cqm.index.search.named.defining import NameLookup
+from cqm.index.search.named.in_sentence import about_subject
 from cqm.index.search.named.named_places import NOTHING, Names, Pinned, pinned_by, read_names
 from cqm.index.search.page import Page
 from cqm.index.search.similar import Place, find_place
@@ -145,7 +146,10 @@ def _read(searching: Searching, query: Query) -> _Asked:
     vectors, degraded = _vectors_of(place, query) if place else embedded(searching, replace(query, text=question.said))
     lookup = NameLookup(generation)
     asked = _Asked(filtered, place, Names(question), lookup, vectors, degraded)
-    return replace(asked, names=read_names(lookup, question, searching.root)) if asked.is_pinning else asked
+    if not asked.is_pinning:
+        return asked
+    names = read_names(lookup, question, searching.root)
+    return replace(asked, names=names._replace(question=about_subject(generation, names.question)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 import re
 
+from cqm.index.text.terms import QUESTION_WORDS, content_words
+
 _FEW = 4
 
 _SIGNALS = (
@@ -23,7 +25,49 @@ _LEAST_COPIED, _MOST_COPIED = 3, 2000
 """Words and characters of what may be copied from a file: fewer words are in many chunks, more are a document."""
 _WORD = re.compile(r"\w+")
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,80})`(?!`)")
-_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*[?!]?(?:\(\))?")
+_FENCED = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]{0,40}\n(.+?)^[ \t]*(?:```|~~~)", re.MULTILINE | re.DOTALL)
+_INDENTED = re.compile(
+    r"(?:(?:\A|\n[ \t]*\n)(?=(?: {4}|\t)[^\n]*\S))((?:(?: {4}|\t)[^\n]*(?:\n|\Z)|[ \t]*\n(?= {4}|\t))+)"
+)
+_MOST_BLOCKS = 3
+_MOST_READ = 20_000
+"""Characters of a text in which blocks and names are looked for; a log may have megabytes."""
+_ASKING = re.compile(
+    r"\W*(?:how|where|what|which|why|who|when|does|do|is|are|can|should|i|we|please|add|implement|refactor|update|make"
+    r"|create|write|fix|find|show|explain)\b",
+    re.IGNORECASE,
+)
+_OF_MESSAGE = re.compile(r"[:;|=<>{}\\%$]|\w\(|[\"'`](?=\W|$)|(?<!\w)[\"'`-]|[.)\]!]$|(?<![\w.])\d|(?<!\w)/|@")
+"""Signs of a message that a program wrote: questions have none of them."""
+_VALUE = re.compile(
+    r"\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<!\w)'[^'\n]{0,200}'(?!\w)|(?<!\w)--?\w[\w-]*"
+    r"|\S*[\d/\\@$%{}<>=]\S*|[:;|]\s| \("
+)
+"""Between the literal parts of a message."""
+_MOST_PARTS = 3
+_CALLED = re.compile(r"(?<![\w.$])((?:[A-Za-z_$][\w$]*(?:\.|::|#|->)){0,6}[A-Za-z_$][\w$]*[?!]?)\(\)")
+_IDENTIFIER = re.compile(r"(?<![\w./$-])[A-Za-z_$][\w$]*[?!]?(?:(?:\.|::|#|->|\\)[A-Za-z_$][\w$]*[?!]?){0,8}(?![\w/-])")
+_HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w(?:::|#|->)\w|^[A-Z]\w*(?:\.[A-Z]\w*)+")
+_PLAIN_WORDS = frozenset({
+    "define", "defined", "definition", "defines", "declare", "declared", "declaration", "implement",
+    "implemented", "implementation", "located", "location", "live", "lives", "find", "show", "get", "see", "look",
+    "open", "explain", "describe", "describes", "summarize", "understand", "tell", "give", "help", "purpose",
+    "meaning", "mean", "means", "call", "calls", "called", "calling", "caller", "callers", "usage", "usages",
+    "reference", "references", "responsible", "source", "code", "body", "signature", "line", "lines", "file",
+    "fix", "bug", "bugs", "issue", "problem", "wrong", "broken", "add", "remove", "rename", "change", "refactor",
+    "parameter", "parameters", "argument", "arguments", "type", "class", "method", "function", "struct", "enum",
+    "interface", "trait", "protocol", "module", "macro", "constant", "variable", "field", "property",
+    "constructor", "object", "record", "namespace", "package", "symbol", "return", "returns", "do", "does",
+    "please", "exactly", "about", "itself", "wo", "ist", "wird", "was", "macht", "wie", "funktioniert",
+    "definiert", "finde", "zeige", "erkläre", "wer", "ruft", "auf", "die", "der", "das", "den", "funktion",
+    "klasse", "methode",
+})  # fmt: skip
+"""Words of a sentence that asks about a symbol itself."""
+_OF_CODE = re.compile(r"[({;=<>]")
+_MOST_NAMES = 8
+_SHORT = 16
+"""Words of a text that is one sentence."""
 
 
 def codes_in(text: str) -> list[str]:
@@ -53,7 +97,67 @@ def copied_in(text: str) -> list[str]:
     return [form for form in forms if len(_WORD.findall(form)) >= _LEAST_COPIED]
 
 
+def pasted_in(text: str, *, is_prose: bool = False) -> list[str]:
+    """Return the parts of a text that are surely pasted: its blocks of code, lines of code, or a program's message.
+
+    Parameters:
+        text: as the user wrote it.
+        is_prose: whether its lines are prose, beside the blocks.
+    """
+    text = text[:_MOST_READ]
+    if "\n" in text.strip():
+        blocks = [match[1] for match in _FENCED.finditer(text)] or [match[1] for match in _INDENTED.finditer(text)]
+        parts = blocks[:_MOST_BLOCKS] or ([] if is_prose else [text])
+    else:
+        parts = [text] if _OF_MESSAGE.search(text) and not _ASKING.match(text) else []
+    parts = [part.strip() for part in parts if len(part) <= _MOST_COPIED]
+    return [part for part in parts if len(_WORD.findall(part)) >= _LEAST_COPIED]
+
+
+def literal_parts(text: str) -> list[str]:
+    """Return the longest lines of pasted code, or of a message the longest parts between values such as numbers."""
+    lines = text.split("\n") if "\n" in text.strip() else _VALUE.split(text)
+    parts = [line.strip() for line in lines if len(_WORD.findall(line)) >= _LEAST_COPIED]
+    return sorted(dict.fromkeys(parts), key=len, reverse=True)[:_MOST_PARTS]
+
+
+def whole_words_of(phrase: str) -> str:
+    """Return a phrase without its first and last word, which may be cut."""
+    return re.sub(r"\w+$", "", re.sub(r"^\w+", "", phrase))
+
+
 def names_in(text: str) -> list[str]:
     """Return the identifiers in backticks, each once."""
     found = (match[1].strip() for match in _TICKED.finditer(text))
     return [*dict.fromkeys(name.removesuffix("()") for name in found if _NAME.fullmatch(name))]
+
+
+def is_spelled_as_name(word: str) -> bool:
+    """Whether a word can only be a name of code: snake_case, camelCase, TwoHumps, `Ecto.Adapter`, `a::b`."""
+    return _HUMP.search(word) is not None and not (word.isupper() and "_" not in word)
+
+
+def subject_of(text: str) -> str:
+    """Return the one name that a plain sentence asks about: "where is get_url defined"; empty for other texts."""
+    words = text[:_MOST_COPIED].split()
+    if not 1 < len(words) <= _SHORT or "\n" in text.strip():
+        return ""
+    marked = _marked(text)
+    names = marked or [it[0] for it in _IDENTIFIER.finditer(text) if is_spelled_as_name(it[0])]
+    if len({*names}) != 1:
+        return ""
+    rest = content_words(text.replace(names[0], " "))
+    return names[0] if all(word.lower() in _PLAIN_WORDS or word.lower() in QUESTION_WORDS for word in rest) else ""
+
+
+def named_in(text: str) -> list[str]:
+    """Return the names within a text that are marked as such: in backticks, called with `()`, in the title."""
+    prose = _FENCED.sub(" ", text[:_MOST_READ])
+    title = next((line for line in prose.split("\n") if line.strip()), "") if "\n" in prose.strip() else ""
+    title = "" if _OF_CODE.search(title) else title
+    titled = [it[0] for it in _IDENTIFIER.finditer(title) if is_spelled_as_name(it[0])]
+    return [*dict.fromkeys([*titled, *_marked(prose)])][:_MOST_NAMES]
+
+
+def _marked(text: str) -> list[str]:
+    return [*dict.fromkeys([*names_in(text), *(match[1] for match in _CALLED.finditer(text))])]

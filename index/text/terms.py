@@ -44,7 +44,7 @@ _VOWEL = re.compile(r"[aeiouy]")
 _DOUBLED_OF_ITSELF = "lsz"
 
 # Phrasing words of questions. They are rare enough in code to outweigh the words the question is about.
-_QUESTIONWORDS = frozenset(
+QUESTION_WORDS = frozenset(
     WORD.findall(
         """
         a an the of to in on at by for from with and or is are was be been being it its this that these those as into
@@ -117,7 +117,7 @@ def with_labels(terms: SparseTerms, labels: Iterable[str]) -> SparseTerms:
 def content_words(text: str) -> list[str]:
     """Return the words of a question as written, without phrasing words; if it has no others, they stay."""
     words = WORD.findall(text)
-    return [word for word in words if word.lower() not in _QUESTIONWORDS] or words
+    return [word for word in words if word.lower() not in QUESTION_WORDS] or words
 
 
 def count_terms(text: str) -> Counter[int]:

@@ -109,7 +109,7 @@ def test_pages_fit_together_with_the_definitions_on_the_first(index: Index) -> N
 
 
 def test_a_question_in_words_lifts_no_definition(index: Index) -> None:
-    assert not any("exact" in hit.parts for hit in ask(index, "where is fetch_all called").hits)
+    assert not any("exact" in hit.parts for hit in ask(index, "where are all of them fetched").hits)
     assert not any("exact" in hit.parts for hit in ask(index, "no_such_name").hits)
 
 

@@ -1,0 +1,177 @@
+"""Find the few chunks that say something as a question writes it: a quoted phrase, a message, lines of code."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import nlargest
+from typing import NamedTuple
+
+from cqm.index.generations.generation import Generation
+from cqm.index.ranking.exact import FEW
+from cqm.index.ranking.question import Question
+from cqm.index.store.base import TERMS, Nearest, PointFilter
+from cqm.index.text.exact_words import copied_in, literal_parts, whole_words_of
+from cqm.index.text.terms import WORD, SparseTerms, distinct_terms, query_terms
+
+_COPIED_DEPTH = 20
+"""Best chunks in which a question is looked for that may be copied from a file: most are not."""
+_PASTED_DEPTH = 50
+"""The same of a question that surely is pasted."""
+_POSTINGS = 3_000
+"""Chunks with a word that are asked for: a word of more tells nothing."""
+_MOST_WORDS = 8
+"""Words of a phrase that a chunk must have to be looked into."""
+_MOST_READ = 200
+"""Chunks with all of these words that are looked into."""
+_LEAST_RUN, _LEAST_CHARACTERS = 2, 15
+"""Words in a row that a chunk has in common with a pasted text, and the characters of its longest run."""
+_LEAST_SHARE = 0.5
+"""Share of a pasted text's characters that such runs have in a chunk that it was copied from."""
+_MOST_IN_RUNS = 80
+"""Words of a pasted text that are compared."""
+
+
+class Said(NamedTuple):
+    """The few chunks that say something as it is written.
+
+    Attributes:
+        ids: of them.
+        texts: that they say, or most of.
+    """
+
+    ids: Sequence[str] = ()
+    texts: Sequence[str] = ()
+
+
+def saying(generation: Generation, question: Question, found: Mapping[str, float], keep: PointFilter | None) -> Said:
+    """Find the few chunks that say a phrase of a question, or what it may be copied from.
+
+    Parameters:
+        generation: to search.
+        question: asked.
+        found: BM25 of the chunks found for its words, by id.
+        keep: chunks that count; None for all.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    if phrases := _said((phrase, _with_phrase(generation, phrase, keep)) for phrase in question.phrases):
+        return phrases
+    if not (question.copied or question.pasted):
+        return Said()
+    texts = _texts(generation, nlargest(_COPIED_DEPTH, found, key=found.__getitem__))
+    if copied := next((ids for form in question.copied if (ids := _having(form, texts))), []):
+        return _said([(question.said, copied)]) or Said()
+    pasted = ((text, _with_runs(generation, question, text, found, keep)) for text in question.pasted)
+    return _said(pasted) or Said()
+
+
+def _said(found: Iterable[tuple[str, Sequence[str]]]) -> Said | None:
+    """Join the chunks found for some texts; of a text in many chunks none, for they tell nothing."""
+    few = [(text, ids) for text, ids in found if 0 < len(ids) <= FEW]
+    return Said([name for _, ids in few for name in ids], [text for text, _ in few]) if few else None
+
+
+def _with_phrase(generation: Generation, phrase: str, keep: PointFilter | None) -> list[str]:
+    """Return the ids of chunks with a phrase, whose first and last word may be cut."""
+    for part in (phrase, whole_words_of(phrase)):
+        if having := _having(phrase, _texts(generation, _with_words(generation, [part], keep))):
+            return having
+    return []
+
+
+def _with_runs(
+    generation: Generation, question: Question, text: str, found: Mapping[str, float], keep: PointFilter | None
+) -> list[str]:
+    """Return the ids of the chunks that have most of a pasted text, in runs of its words."""
+    if text != question.said:
+        (found,) = generation.store.search([Nearest(TERMS, query_terms(text), _PASTED_DEPTH, keep)])
+    best = nlargest(_PASTED_DEPTH, found, key=found.__getitem__)
+    ids = dict.fromkeys([*best, *_with_words(generation, literal_parts(text), keep)])
+    texts = _plain(_texts(generation, [*ids]))
+    forms = [text] if "\n" in text else copied_in(text)
+    return next((having for form in forms if (having := _sharing(form, texts))), [])
+
+
+def _sharing(form: str, texts: Mapping[str, str]) -> list[str]:
+    """Return the ids of the texts that have most of a pasted one, if that is enough."""
+    words = form.lower().split()[:_MOST_IN_RUNS]
+    total = sum(map(len, words))
+    runs = {name: _runs(words, said) for name, said in texts.items()}
+    most = max((run.total for run in runs.values()), default=0)
+    if most < _LEAST_SHARE * total:
+        return []
+    return [name for name, run in runs.items() if run.total == most and run.longest >= min(_LEAST_CHARACTERS, total)]
+
+
+class _Runs(NamedTuple):
+    """Characters of the words that a chunk has in runs, all together and in the longest run."""
+
+    total: int
+    longest: int
+
+
+def _runs(words: Sequence[str], said: str) -> _Runs:
+    """Weigh the runs of words that a text has as they are written."""
+    total = longest = start = 0
+    while start + _LEAST_RUN <= len(words):
+        end = start + _LEAST_RUN
+        run = _run(words[start:end])
+        if not run or run not in said:
+            start += 1
+            continue
+        while end < len(words) and _run(words[start : end + 1]) in said:
+            end += 1
+        own = sum(map(len, words[start:end]))
+        total, longest, start = total + own, max(longest, own), end
+    return _Runs(total, longest)
+
+
+def _run(words: Sequence[str]) -> str:
+    """Join words as files may have them: signs at both ends may be of the message."""
+    return " ".join(words).strip("\"'`.,:;!?()[]")
+
+
+def _with_words(generation: Generation, parts: Iterable[str], keep: PointFilter | None) -> list[str]:
+    """Return the ids of the chunks that have all words of one of some texts, best first.
+
+    Each word's chunks are asked for by themselves: BM25 of all words prefers short chunks with some of them.
+    """
+    wanted = [_terms(part) for part in parts]
+    terms = [*dict.fromkeys(term for part in wanted for term in part)]
+    searches = [Nearest(TERMS, SparseTerms((term,), (1.0,)), _POSTINGS, keep) for term in terms]
+    posted = dict(zip(terms, generation.store.search(searches), strict=True))
+    scores: dict[str, float] = {}
+    for part in wanted:
+        own = [posted[term] for term in part]
+        # Of a word with more, the chunks are not all known.
+        known = [it.keys() for it in own if len(it) < _POSTINGS] or [it.keys() for it in own]
+        for name in frozenset.intersection(*map(frozenset, known)) if known else ():
+            scores[name] = sum(it.get(name, 0.0) for it in own)
+    return nlargest(_MOST_READ, scores, key=lambda name: (scores[name], name))
+
+
+def _terms(part: str) -> list[int]:
+    """Return the terms of the longest words of a text."""
+    words = sorted({*WORD.findall(part)}, key=lambda word: (-len(word), word))
+    return sorted(distinct_terms(" ".join(words[:_MOST_WORDS])))
+
+
+def _texts(generation: Generation, ids: Sequence[str]) -> dict[str, str]:
+    """Return the texts of chunks by id; the first results of a sentence are read again, and these are remembered."""
+    chunks = generation.candidates.of(ids)
+    read = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
+    return {chunk.id: text for chunk, text in zip(chunks, read, strict=True)}
+
+
+def _plain(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: " ".join(text.lower().split()) for name, text in texts.items()}
+
+
+def _having(phrase: str, texts: Mapping[str, str]) -> list[str]:
+    """Return the ids of chunks with a phrase, whatever its case and blanks."""
+    words = phrase.lower().split()
+    wanted, having = " ".join(words), []
+    for name, text in ((name, text.lower()) for name, text in texts.items()):
+        # Most lack a word of it, which is sooner seen than blanks are made alike.
+        if all(word in text for word in words) and wanted in " ".join(text.split()):
+            having.append(name)
+    return having

@@ -1,0 +1,77 @@
+"""Find the definitions of the names within a sentence or an issue."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from cqm.index.generations.generation import Generation
+from cqm.index.ranking.evidence import Candidate
+from cqm.index.ranking.exact import fitting
+from cqm.index.ranking.file_roles import role_of
+from cqm.index.ranking.question import Question, definitions_term
+from cqm.index.store.base import TERMS, Nearest, PointFilter
+from cqm.index.text.exact_words import is_spelled_as_name
+from cqm.index.text.names.parts import dotted, last_part, name_key
+from cqm.index.text.terms import label_term
+
+_MOST_NAMESAKES = 60
+_FEW = 3
+"""Most definitions of a name that an issue surely means."""
+_MARKS = "?!="
+"""At the end of names of Ruby and Elixir, and of sentences."""
+
+
+def about_subject(generation: Generation, question: Question) -> Question:
+    """Return the question for a symbol that a plain sentence asks about, where it is defined as it is written.
+
+    Parameters:
+        generation: to search.
+        question: any; one that is a name is returned as it is.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    if question.symbol or question.places or not question.subject:
+        return question
+    symbol = dotted(question.subject)
+    if not next(_defining(generation, [symbol], None)):
+        return question
+    return replace(question, symbol=symbol, definitions=definitions_term(symbol))
+
+
+def named_within(
+    generation: Generation, question: Question, keep: PointFilter | None, said: Sequence[str] = ()
+) -> list[str]:
+    """Return the ids of the chunks that define the names of a question, of those with few definitions.
+
+    A plain word in backticks counts where no identifier is one: `state` may be anything.
+
+    Parameters:
+        generation: to search.
+        question: with the names within it.
+        keep: chunks that count; None for all.
+        said: its parts that stand in a file as they are written: the names in these are not what is asked about.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    names = [dotted(name) for name in question.named if not any(name in text for text in said)]
+    if question.symbol or not names:
+        return []
+    found = [(name, ids) for name, ids in zip(names, _defining(generation, names, keep), strict=True) if ids]
+    few = [(name, ids) for name, ids in found if len(ids) <= _FEW]
+    spelled = [ids for name, ids in few if is_spelled_as_name(name)] or [ids for _, ids in few]
+    return [*dict.fromkeys(name for ids in spelled for name in ids)]
+
+
+def _defining(generation: Generation, names: Sequence[str], keep: PointFilter | None) -> Iterator[list[str]]:
+    """Yield of each name the ids of the chunks that define it as it is written, those of tests only without others."""
+    searches = [Nearest(TERMS, label_term(name_key(name)), _MOST_NAMESAKES, keep) for name in names]
+    for name, scores in zip(names, generation.store.search(searches), strict=True):
+        chunks = [it for it in generation.candidates.of(scores) if _defines(it, name)]
+        yield [it.id for it in chunks if role_of(it.path) is None] or [it.id for it in chunks]
+
+
+def _defines(chunk: Candidate, name: str) -> bool:
+    own = last_part(name).rstrip(_MARKS)
+    defined = (last_part(chunk.defines[n]).lstrip(".").rstrip(_MARKS) for n in fitting(chunk.defines, name, chunk.path))
+    return own in defined

@@ -1,0 +1,107 @@
+"""Text that stands in one place is found there: quoted, as a program prints it, and in the code of an issue."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from cqm.index.engine import Index
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
+from cqm.index.model.query import Hit, Query
+
+pytestmark = pytest.mark.processes
+
+NEAR = '''def make_view_{n}(view):
+    """Return the view, the function, the object: view function object {n}."""
+    return view.object or view.function or view.request
+'''
+LONG = '''def answer(view):
+    """Answer a view.
+
+{filler}
+    This is what is given the view function and the object of it, whatever these are.
+    """
+    if view is None:
+        raise ValueError(f"The parcel {{view}} has lost its label, so {{view!r}} stays here")
+    shelf = sorted(view.letters, key=len)
+    total = sum(letter.weight for letter in shelf)
+    view.ledger.append(("weighed", total, shelf[0]))
+    return total
+'''
+FILLER = "\n".join(
+    f"    Sentence {n} tells of trees, of rivers number {n * 7}, of hills and of the weather." for n in range(9)
+)
+FILES = {
+    **{f"near/view_{n}.py": NEAR.format(n=n) for n in range(70)},
+    "far/answer.py": LONG.format(filler=FILLER),
+    "far/error.py": "class IllegalParcelError(Exception):\n"
+    '    """An illegal parcel error: raised for an illegal parcel, in error."""\n',
+}
+PROSE = "It happens about once in two hundred runs, mostly under load. Going back to the last release helps. " * 6
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    folder = tmp_path_factory.mktemp("literals")
+    for path, text in FILES.items():
+        (folder / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "tree" / path).write_text(text)
+    options = IndexOptions(home=folder / "home", workers=1, embedding=EmbeddingOptions("none"))
+    with Index.open(folder / "tree", options) as opened:
+        opened.update()
+        yield opened
+
+
+def first(index: Index, question: str) -> Hit:
+    return index.search(Query(question)).hits[0]
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        pytest.param('"the view function and the object"', id="of words that most chunks have"),
+        pytest.param('"ven the view function and the obj"', id="cut within its first and last word"),
+        pytest.param('"THE VIEW  function and the object"', id="in another case, with other blanks"),
+    ],
+)
+def test_a_quoted_phrase_is_found_in_the_one_chunk_that_has_it(index: Index, phrase: str) -> None:
+    assert first(index, phrase).path == "far/answer.py"
+
+
+def test_a_quoted_phrase_that_nothing_has_is_answered_by_its_words(index: Index) -> None:
+    assert first(index, '"function of the object view"').path.startswith("near/")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param("The parcel 4711 has lost its label, so '/tmp/x' stays here", id="with values"),
+        pytest.param("IllegalParcelError: illegal parcel: has lost its label, so 3 stays here", id="after a head"),
+        pytest.param("app-1  | ERROR error: has lost its label, so", id="after the head of a log"),
+        pytest.param("has lost its label, so (exit code 1)", id="before a tail"),
+    ],
+)
+def test_a_message_is_found_where_its_literal_parts_stand(index: Index, message: str) -> None:
+    assert first(index, message).path == "far/answer.py"
+
+
+@pytest.mark.parametrize("form", ["```python\n{}\n```", "~~~\n{}\n~~~", "\n{}\n"], ids=["fence", "tildes", "indented"])
+def test_code_within_an_issue_is_found_where_it_stands(index: Index, form: str) -> None:
+    code = "    shelf = sorted(view.letters, key=len)\n    total = sum(letter.weight for letter in shelf)"
+    issue = (
+        f"**Bug**\nThe view function object is wrong. {PROSE}\n\nThis looks wrong:\n\n{form.format(code)}\n\n{PROSE}"
+    )
+    assert first(index, issue).path == "far/answer.py"
+
+
+def test_code_with_a_renamed_variable_is_found_by_its_other_lines(index: Index) -> None:
+    code = "view = sorted(view.object, key=function)\ntotal = sum(letter.weight for letter in view)\nreturn view.object"
+    assert first(index, f'{code}\nview.ledger.append(("weighed", total, view[0]))').path == "far/answer.py"
+
+
+def test_a_plain_question_with_three_words_of_a_text_is_answered_by_all_of_its_words(index: Index) -> None:
+    assert first(index, "how is the view function object made").path.startswith("near/")
+
+
+def test_a_request_is_no_message_though_it_has_signs_and_words_in_a_row_of_some_text(index: Index) -> None:
+    hits = index.search(Query("add to the view: an object, so that the view function and the object of it are 2")).hits
+    assert not any("exact" in hit.parts for hit in hits)
