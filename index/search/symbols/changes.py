@@ -188,18 +188,11 @@ def _changes(
         for it in ordered
         if (row := known.get(it.removeprefix(start))) and row.state is FileState.INDEXED and sizes[it]
     ]
-    parts: list[ChangedLines] = []
-    gone = unread = 0
-    for path in indexed[:_MOST_FILES]:
-        written = (line for hunk in hunks[path] for line in zip(hunk.after, hunk.added, strict=False))
-        moved = [*_moved(written, since.get(path, ()))]
-        if (read := _parts(histories, path.removeprefix(start), moved)) is None:
-            unread += 1
-            continue
-        parts += read[0]
-        gone += len(moved) - read[1]
+    followed = {path: [*_moved(_written(hunks[path]), since.get(path, ()))] for path in indexed[:_MOST_FILES]}
+    read = {path: _parts(histories, path.removeprefix(start), moved) for path, moved in followed.items()}
+    known_now = {path: found for path, found in read.items() if found is not None}
     unknown = sum(1 for it in hunks if it.removeprefix(start) not in known)
-    others = unknown + unread + len(indexed[_MOST_FILES:])
+    others = unknown + len(read) - len(known_now) + len(indexed[_MOST_FILES:])
     files = [
         ChangedFile(shown_path(it.removeprefix(start)), sizes[it], sum(len(hunk.before) for hunk in hunks[it]))
         for it in ordered[:_MOST_NAMED]
@@ -208,12 +201,18 @@ def _changes(
         query.what,
         told,
         is_found=True,
-        parts=tuple(parts),
-        gone=gone,
+        parts=tuple(part for parts, _ in known_now.values() for part in parts),
+        gone=sum(len(followed[path]) - left for path, (_, left) in known_now.items()),
         others=others,
         files=tuple(files),
         changed=len(hunks),
     )
+
+
+def _written(hunks: Iterable[Hunk]) -> Iterator[tuple[int, str]]:
+    """Yield the lines that hunks wrote, with their numbers."""
+    for hunk in hunks:
+        yield from zip(hunk.after, hunk.added, strict=False)
 
 
 def _moved(written: Iterable[tuple[int, str]], hunks: Sequence[Hunk]) -> Iterator[tuple[int | None, str]]:
