@@ -37,7 +37,7 @@ class _Conflict(NamedTuple):
 
 def has_conflicts(source: bytes) -> bool:
     """Tell if a text may have marks of conflicts."""
-    return _OPENS in source
+    return _OPENS in source or _CLOSES in source
 
 
 def sides_of(source: bytes) -> list[Side]:
@@ -51,10 +51,9 @@ def sides_of(source: bytes) -> list[Side]:
     """
     marks = [*_MARK.finditer(source)]
     conflicts = [*_conflicts(marks)]
-    outer = [it.span() for it in marks if conflicts or it[1] in (_OPENS, _CLOSES)]
     if not any(it[1] in (_OPENS, _CLOSES) for it in marks):
         return []
-    outer += [it.base for it in conflicts]
+    outer = [*(it.span() for it in marks), *(it.base for it in conflicts)]
     both = [it for it in conflicts if source[slice(*it.first)].strip() and source[slice(*it.second)].strip()]
     firsts, seconds = [it.first for it in both], [it.second for it in both]
     first = Side(without(source, [*outer, *seconds]), firsts)

@@ -35,6 +35,8 @@ _OPENS = re.compile(
     re.DOTALL,
 )
 _WHOLE = re.compile(rb".*(?:\b(?:end|fi|done|esac)|[;)}\]\"'`])\s*$", re.DOTALL)
+_PARTNERS = dict(zip(b"([{", b")]}", strict=True))
+"""The closing bracket of each opening one."""
 
 
 class _Row(NamedTuple):
@@ -76,6 +78,7 @@ def _candidates(source: bytes, errors: "list[Node]") -> list[_Row]:
     numbers = {row.number: place for place, row in enumerate(rows)}
     # The row below a half-typed one is no deeper and closes nothing.
     above = [row for row, below in pairwise(rows) if _is_over(row, below)] + rows[-1:]
+    likely = {row.number for row in above}
     beside = sorted({number for it in errors for number in (it.start_point[0], it.end_point[0])})
     places = [numbers[number] for number in beside[:_MOST_BESIDE] if number in numbers]
     # An error may begin with the row, or below it.
@@ -88,7 +91,7 @@ def _candidates(source: bytes, errors: "list[Node]") -> list[_Row]:
             islice((row for row in rows if _UNQUOTED.match(row.text)), _MOST_QUOTES),
             islice((row for row in above if _OPENS.match(row.text)), _MOST_WORDS),
         )
-        if not _is_whole(row)
+        if row.number in likely and not _is_whole(row)
     }
     return sorted(found.values(), key=lambda row: row.number not in near or not _is_open(row))
 
@@ -115,7 +118,10 @@ def _is_over(row: _Row, below: _Row) -> bool:
 
 def _is_open(row: _Row) -> bool:
     """Tell if a row opens a bracket that it doesn't close."""
-    signs = _SIGNS.sub(b"", row.text)
-    while (fewer := signs.replace(b"()", b"").replace(b"[]", b"").replace(b"{}", b"")) != signs:
-        signs = fewer
-    return any(sign in signs for sign in (b"(", b"[", b"{"))
+    opened: list[int] = []
+    for sign in _SIGNS.sub(b"", row.text):
+        if opened and _PARTNERS.get(opened[-1]) == sign:
+            opened.pop()
+        else:
+            opened.append(sign)
+    return any(sign in _PARTNERS for sign in opened)

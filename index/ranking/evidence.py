@@ -49,6 +49,7 @@ class Evidence:
         dense: for each space with vectors, the cosine of the nearest chunks by id; missing ones count as the least.
         file_terms, path_terms: BM25 by path, of the file's text and of the path's words.
         mentioning: ids of the chunks containing the one-word question; empty if there are many.
+        likely: those among these that are lifted for a part of the question, and judged by all its words.
     """
 
     candidates: tuple[Candidate, ...]
@@ -57,3 +58,4 @@ class Evidence:
     file_terms: Mapping[str, float]
     path_terms: Mapping[str, float]
     mentioning: AbstractSet[str] = frozenset()
+    likely: AbstractSet[str] = frozenset()

@@ -103,14 +103,18 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
         chunks |= _settled(generation, generation.store.search([fill]), [fill])[0]
     # Of more, the store's choice would be chance.
     defining = defining if len(defining) <= DEFINITIONS_DEPTH else {}
-    few = mentioning if len(mentioning) <= FEW else {}
+    few, likely = mentioning if len(mentioning) <= FEW else {}, list[str]()
     if not is_semantic:
         few |= _with_codes(generation, wanted.question, keep)
         said = saying(generation, wanted.question, chunks, keep)
-        few |= dict.fromkeys([*said.ids, *named_within(generation, wanted.question, keep, said.texts)], 0.0)
+        named = named_within(generation, wanted.question, keep, said.texts)
+        likely = [it for it in (*named, *(() if said.is_whole else said.ids)) if it not in few]
+        few |= dict.fromkeys([*said.ids, *named], 0.0)
     # Chunks found only by name have no evidence; they count as 0.
     chunks = dict.fromkeys(chain(pinned, defining, few), 0.0) | chunks
-    found = _with_candidates(generation, replace(evidence, terms=chunks, mentioning=few.keys()))
+    found = _with_candidates(
+        generation, replace(evidence, terms=chunks, mentioning=few.keys(), likely=frozenset(likely))
+    )
     return found._replace(is_cut=max(map(len, given[2:])) >= depth)
 
 

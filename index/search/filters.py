@@ -238,7 +238,9 @@ def _is_any_left(generation: Generation, query: Query) -> bool:
     if keep is None or keep.nothing:
         return keep is None
     rows = generation.manifest.columns_below("", ("id", "path", "language"))
-    ids = [id_ for id_, path, language in rows if _passes(keep, path, language)]
+    # Of a glob there may be thousands.
+    paths, denied = frozenset(keep.paths), frozenset(keep.not_paths)
+    ids = [id_ for id_, path, language in rows if path not in denied and _passes(keep, paths, path, language)]
     if not (keep.kinds or keep.issues) or len(ids) > _MOST_LOOKED:
         return bool(ids)
     # Only the store has the kinds of all definitions in a chunk, and its issues.
@@ -247,11 +249,10 @@ def _is_any_left(generation: Generation, query: Query) -> bool:
     return any(all(not asked.isdisjoint(it.get(name, ())) for name, asked in wanted) for it in payloads.values())
 
 
-def _passes(keep: PointFilter, path: str, language: str) -> bool:
-    is_there = path in keep.paths or any(path.startswith(f"{folder}/") for folder in keep.folders)
+def _passes(keep: PointFilter, paths: Collection[str], path: str, language: str) -> bool:
+    is_there = path in paths or any(path.startswith(f"{folder}/") for folder in keep.folders)
     return (
-        (is_there or not (keep.paths or keep.folders))
-        and path not in keep.not_paths
+        (is_there or not (paths or keep.folders))
         and language in (keep.languages or {language})
         and source_type_of(language) in (keep.sources or {source_type_of(language)})
     )

@@ -1,6 +1,7 @@
 """Judge an answer: collect the signs of its first results."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from cqm.index.embedding.static_model import word_vectors
@@ -29,6 +30,7 @@ class Seen(NamedTuple):
         terms: BM25 by chunk id.
         is_of_kinds: whether a filter keeps some kinds of chunks. Among these a common word is rare, so that only a
             definition of the name is certain.
+        likely: ids of the chunks that are lifted for a part of the question; all its words tell whether they answer.
     """
 
     best: Sequence[Ranked]
@@ -36,6 +38,7 @@ class Seen(NamedTuple):
     cosines: Mapping[str, Mapping[str, float]]
     terms: Mapping[str, float]
     is_of_kinds: bool = False
+    likely: AbstractSet[str] = frozenset()
 
 
 def judged(
@@ -53,7 +56,7 @@ def judged(
     best, failed = seen.best, ""
     if missing and not is_file_missing:
         return Judgement(Confidence.LOW), ""
-    is_named = bool(best) and PART in best[0].parts
+    is_named = bool(best) and PART in best[0].parts and best[0].candidate.id not in seen.likely
     if is_named and not is_file_missing and (not seen.is_of_kinds or _defines(best[0], question.symbol)):
         return Judgement(Confidence.HIGH), ""
     results = results_of(seen)

@@ -8,7 +8,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.ranking.exact import FEW
 from cqm.index.ranking.question import Question
 from cqm.index.store.base import TERMS, Nearest, PointFilter
-from cqm.index.text.exact_words import copied_in, literal_parts, whole_words_of
+from cqm.index.text.exact_words import copied_in, literal_parts, literals_of, whole_words_of
 from cqm.index.text.terms import WORD, SparseTerms, distinct_terms, query_terms
 
 _COPIED_DEPTH = 20
@@ -35,10 +35,12 @@ class Said(NamedTuple):
     Attributes:
         ids: of them.
         texts: that they say, or most of.
+        is_whole: whether they say the texts as they are written, not only most of them.
     """
 
     ids: Sequence[str] = ()
     texts: Sequence[str] = ()
+    is_whole: bool = True
 
 
 def saying(generation: Generation, question: Question, found: Mapping[str, float], keep: PointFilter | None) -> Said:
@@ -53,21 +55,22 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    if phrases := _said((phrase, _with_phrase(generation, phrase, keep)) for phrase in question.phrases):
+    phrases = _said((phrase, _with_phrase(generation, phrase, keep)) for phrase in question.phrases)
+    if phrases.ids:
         return phrases
     if not (question.copied or question.pasted):
         return Said()
     texts = _texts(generation, nlargest(_COPIED_DEPTH, found, key=found.__getitem__))
     if copied := next((ids for form in question.copied if (ids := _having(form, texts))), []):
-        return _said([(question.said, copied)]) or Said()
+        return _said([(question.said, copied)])
     pasted = ((text, _with_runs(generation, question, text, found, keep)) for text in question.pasted)
-    return _said(pasted) or Said()
+    return _said(pasted)._replace(is_whole=False)
 
 
-def _said(found: Iterable[tuple[str, Sequence[str]]]) -> Said | None:
+def _said(found: Iterable[tuple[str, Sequence[str]]]) -> Said:
     """Join the chunks found for some texts; of a text in many chunks none, for they tell nothing."""
     few = [(text, ids) for text, ids in found if 0 < len(ids) <= FEW]
-    return Said([name for _, ids in few for name in ids], [text for text, _ in few]) if few else None
+    return Said([name for _, ids in few for name in ids], [text for text, _ in few])
 
 
 def _with_phrase(generation: Generation, phrase: str, keep: PointFilter | None) -> list[str]:
@@ -94,7 +97,8 @@ def _with_runs(
 def _sharing(form: str, texts: Mapping[str, str]) -> list[str]:
     """Return the ids of the texts that have most of a pasted one, if that is enough."""
     words = form.lower().split()[:_MOST_IN_RUNS]
-    total = sum(map(len, words))
+    # The values in a message are in no file.
+    total = sum(map(len, words if "\n" in form else literals_of(form.lower()).split()[:_MOST_IN_RUNS]))
     runs = {name: _runs(words, said) for name, said in texts.items()}
     most = max((run.total for run in runs.values()), default=0)
     if most < _LEAST_SHARE * total:

@@ -201,7 +201,7 @@ def _judgement(generation: Generation, asked: _Asked, look: _Look) -> tuple[Judg
     names, evidence = asked.names, look.found.evidence
     cosines = dict(zip(asked.vectors, evidence.dense, strict=False))
     of_kinds = bool(asked.query.kinds)
-    seen = Seen(look.results[:_JUDGED], look.payloads, cosines, evidence.terms, is_of_kinds=of_kinds)
+    seen = Seen(look.results[:_JUDGED], look.payloads, cosines, evidence.terms, of_kinds, evidence.likely)
     chunks = generation.manifest.chunk_count()
     return judged(names.question, seen, chunks, names.note, is_file_missing=names.is_file_missing)
 

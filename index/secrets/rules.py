@@ -151,7 +151,8 @@ RULES = (
 
 _SETTINGS_WORDS = frozenset({*SETTINGS_ANCHORS, "sudo", "securestring"})
 _BY_LITERAL = {it: [rule for rule in RULES if it in rule.literals] for rule in RULES for it in rule.literals}
-_WORDS = frozenset({*ANCHORS, *SETTINGS_ANCHORS, *_BY_LITERAL, *CALLS, '"kty"'})
+# "_auth" would hide "authorization" in "HTTP_AUTHORIZATION": see `_places`.
+_WORDS = frozenset({*ANCHORS, *SETTINGS_ANCHORS, *_BY_LITERAL, *CALLS, '"kty"', "_authorization"})
 _IN_SETTINGS, _IN_CODE = pattern_of(sorted(_WORDS)), pattern_of(sorted(_WORDS - _SETTINGS_WORDS))
 
 
@@ -194,7 +195,7 @@ def _by_form(text: str, low: str, places: Mapping[str, Sequence[int]]) -> Iterat
 
 
 def _places(data: bytes, pattern: str) -> defaultdict[str, list[int]]:
-    """Return where words stand in a text: those in another word too; else the first of two that overlap."""
+    """Return where words stand. Of two that overlap only the one that begins first is found, with all words in it."""
     places = defaultdict[str, list[int]](list)
     for found in quick(pattern).finditer(data):
         start, end = found.span()

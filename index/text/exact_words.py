@@ -35,11 +35,12 @@ _MOST_READ = 20_000
 """Characters of a text in which blocks and names are looked for; a log may have megabytes."""
 _ASKING = re.compile(
     r"\W*(?:how|where|what|which|why|who|when|does|do|is|are|can|should|i|we|please|add|implement|refactor|update|make"
-    r"|create|write|fix|find|show|explain)\b",
+    r"|create|write|fix|find|show|explain|list|remove|delete|support|tell|give|describe|rename|change|move|use|try|check"
+    r"|look|let|allow|handle|move|replace|improve|test|document)\b",
     re.IGNORECASE,
 )
 _OF_MESSAGE = re.compile(r"[:;|=<>{}\\%$]|\w\(|[\"'`](?=\W|$)|(?<!\w)[\"'`-]|[.)\]!]$|(?<![\w.])\d|(?<!\w)/|@")
-"""Signs of a message that a program wrote: questions have none of them."""
+"""Signs of a message that a program wrote; most questions have none of them."""
 _VALUE = re.compile(
     r"\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<!\w)'[^'\n]{0,200}'(?!\w)|(?<!\w)--?\w[\w-]*"
     r"|\S*[\d/\\@$%{}<>=]\S*|[:;|]\s| \("
@@ -119,6 +120,11 @@ def literal_parts(text: str) -> list[str]:
     lines = text.split("\n") if "\n" in text.strip() else _VALUE.split(text)
     parts = [line.strip() for line in lines if len(_WORD.findall(line)) >= _LEAST_COPIED]
     return sorted(dict.fromkeys(parts), key=len, reverse=True)[:_MOST_PARTS]
+
+
+def literals_of(message: str) -> str:
+    """Return a message of one line without what looks like values."""
+    return _VALUE.sub(" ", message)
 
 
 def whole_words_of(phrase: str) -> str:

@@ -85,11 +85,11 @@ _FORMS = (
     _Form(re.compile(rf"\b{_LINE}(?:st|nd|rd|th) line (?:of|in) (?:the )?(?:file )?[`'\"]?{_PATH}", re.IGNORECASE)),
     # emacs +10:4 src/app.py
     _Form(re.compile(rf"(?:^|\s)\+{_LINE}(?:[:,]\d{{1,7}})? [`'\"]?{_PATH}")),
-    # Prettier and Babel: src/app.ts: Unexpected token (10:4)
     # "git blame -L 10,20 src/app.py", "sed -n '10,20p' src/app.py", "bat -r 10:20 src/app.py".
-    _Form(re.compile(rf"\s-L ?{_LINE}(?:,\+?{_LAST})?[ :](?:-- )?{_PATH}")),
+    _Form(re.compile(rf"\s-L ?{_LINE}(?:,{_LAST}|,\+\d{{1,6}})?[ :](?:-- )?{_PATH}")),
     _Form(re.compile(rf"\bsed -n ['\"]?{_LINE}(?:,{_LAST})?p['\"]? {_PATH}")),
     _Form(re.compile(rf"\s(?:-r|--line-range)[ =]{_LINE}:{_LAST} {_PATH}")),
+    # Prettier and Babel: src/app.ts: Unexpected token (10:4)
     _Form(re.compile(rf"{_PATH}: [^\n]{{1,300}}? ?\({_LINE}:\d{{1,7}}\)[ \t]*$", re.MULTILINE)),
     # pprof's listing.
     _Form(

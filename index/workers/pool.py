@@ -73,6 +73,20 @@ class _End(NamedTuple):
     is_final: bool = True
 
 
+class _UnansweredError(Exception):
+    """The parent has no answer to a worker's question, for a cause that is no fault of the worker."""
+
+    def __init__(self, cause: Exception) -> None:
+        self.cause = cause
+
+
+def _answered(answer: Callable[[Any], object], question: object) -> object:
+    try:
+        return answer(question)
+    except _BROKEN as error:
+        raise _UnansweredError(error) from error
+
+
 class _EndedOutsideError(WorkerError):
     """A worker was ended from outside."""
 
@@ -231,12 +245,14 @@ class Workers:
                         worker.connection.settimeout(_patience(size))
                 elif answer and message[0] == QUESTION:
                     worker.connection.settimeout(None)
-                    wire.send(worker.connection, answer(message[1]))
+                    wire.send(worker.connection, _answered(answer, message[1]))
                     worker.connection.settimeout(_patience(size))
                 else:
                     break
             is_well = True
             result = _result(message, gives)
+        except _UnansweredError as error:
+            raise error.cause from None
         except _BROKEN as error:
             is_well = False
             end = self._end_of(worker, size, error)

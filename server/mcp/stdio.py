@@ -21,7 +21,9 @@ from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
 _MOST_READ = 1 << 16
-"""Bytes read at once; a pipe of Linux holds no more."""
+"""Bytes read at once: what a pipe of Linux holds by default."""
+_LAST_ANSWERS_SECONDS = 0.05
+"""Time for what a client asked just before it left."""
 
 _ODD_ID = re.compile(r'"id"\s*:\s*(?:[^\s"\d-]|-?\d+[.eE])')
 """A text as of an id that is neither a string nor a whole number; it may stand anywhere in a line."""
@@ -47,10 +49,11 @@ def serve_stdio(server: MCPServer[Any]) -> None:
 
 async def _serve(server: MCPServer[Any], heard: int, said: int) -> None:
     lines = _Input(heard)
+    wire = _Output(said, lines.end)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_end_by_signal, lines)
+        tasks.start_soon(_end_by_signal, lines, wire)
         # The SDK reads and writes files of `anyio`, of which it uses no more than these have.
-        await _serve_wire(server, lines, _Output(said, lines.end))
+        await _serve_wire(server, lines, wire)
         tasks.cancel_scope.cancel()
 
 
@@ -65,10 +68,11 @@ async def _serve_wire(server: MCPServer[Any], lines_in: Any = None, wire_out: An
         tasks.cancel_scope.cancel()
 
 
-async def _end_by_signal(lines: "_Input") -> None:
+async def _end_by_signal(lines: "_Input", wire: "_Output") -> None:
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for _ in signals:
             lines.end()
+            wire.end()
 
 
 async def _pass_on(
@@ -128,9 +132,11 @@ class _Input:
     def __init__(self, wire: int) -> None:
         self._wire = wire
         self._waiting = anyio.CancelScope()
+        self._is_ended = False
 
     def end(self) -> None:
-        """End the lines, as the client's leaving does."""
+        """End the lines at once: a begun one is left out."""
+        self._is_ended = True
         self._waiting.cancel()
 
     async def __aiter__(self) -> AsyncIterator[str]:
@@ -141,17 +147,23 @@ class _Input:
                 yield _refusable(b"".join([*begun, part]).decode("utf-8", errors="replace"))
                 begun.clear()
             begun.append(rest)
-        if any(begun):
+        if any(begun) and not self._is_ended:
             yield _refusable(b"".join(begun).decode("utf-8", errors="replace"))
+        if not self._is_ended:
+            # The SDK cancels what is not answered at the end: quick answers are given first.
+            await anyio.sleep(_LAST_ANSWERS_SECONDS)
 
     async def _read(self) -> bytes:
-        with self._waiting, suppress(PermissionError):
-            # Files are refused by epoll: they can always be read.
-            await anyio.wait_readable(self._wire)
-        if self._waiting.cancel_called:
-            return b""
+        with self._waiting:
+            # A file can always be read; epoll refuses it, and kqueue never tells its end.
+            while not self._is_ended and not select.select([self._wire], [], [], 0)[0]:
+                await anyio.wait_readable(self._wire)
         self._waiting = anyio.CancelScope()
-        return os.read(self._wire, _MOST_READ)
+        try:
+            return b"" if self._is_ended else os.read(self._wire, _MOST_READ)
+        except OSError:
+            # A socket whose other end died with answers that it had not read.
+            return b""
 
 
 class _Output:
@@ -165,17 +177,29 @@ class _Output:
     def __init__(self, wire: int, left: Callable[[], None]) -> None:
         self._wire = wire
         self._left = left
+        self._waiting = anyio.CancelScope()
+        self._is_ended = False
+
+    def end(self) -> None:
+        """Write no more than what is taken at once: a client that reads nothing cannot hold the end up."""
+        self._is_ended = True
+        self._waiting.cancel()
 
     async def write(self, text: str) -> None:
-        """Write a text whole; others go on while the client reads none of it."""
+        """Write a text whole, up to the end by a signal; others go on while the client reads none of it."""
         data = memoryview(text.encode())
         try:
             while data:
                 # A pipe that has room takes so many bytes at once: to write them blocks nobody.
                 if not select.select([], [self._wire], [], 0)[1]:
-                    await anyio.wait_writable(self._wire)
+                    with self._waiting:
+                        await anyio.wait_writable(self._wire)
+                    if self._is_ended:
+                        return
+                    self._waiting = anyio.CancelScope()
                 data = data[os.write(self._wire, data[: select.PIPE_BUF]) :]
-        except (BrokenPipeError, ConnectionResetError):
+        except OSError:
+            # It reads no more, or its disk is full.
             self._left()
 
     async def flush(self) -> None:

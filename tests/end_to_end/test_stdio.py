@@ -219,14 +219,36 @@ def test_a_client_may_send_hundreds_of_long_requests_before_it_reads_a_reply(
 def test_requests_may_come_from_a_file_and_replies_go_to_one(project: Path, environment: dict[str, str]) -> None:
     told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "file", "version": "1"}}
     asked = project.parent / "asked.jsonl"
-    asked.write_text(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": told}) + "\n")
+    begun = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": told}
+    notice = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    messages = [begun, notice, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
+    asked.write_text("\n".join(map(json.dumps, messages)))
     with asked.open("rb") as requests, (project.parent / "said.jsonl").open("wb") as replies:
         command = [COMMAND, "serve", "--root", str(project)]
         done = subprocess.run(
             command, env=environment, stdin=requests, stdout=replies, stderr=subprocess.PIPE, check=False
         )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert parsed((project.parent / "said.jsonl").read_bytes())["result"]["serverInfo"]["name"] == "cqm"
+    first, second = map(parsed, (project.parent / "said.jsonl").read_bytes().splitlines())
+    assert (first["result"]["serverInfo"]["name"], second["id"]) == ("cqm", 2)
+    assert "search" in {tool["name"] for tool in second["result"]["tools"]}
+
+
+@FORKED
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_a_signal_ends_it_although_its_client_reads_nothing(project: Path, environment: dict[str, str]) -> None:
+    with process([COMMAND, "serve", "--root", str(project)], environment) as running:
+        shake_hands(running)
+        assert running.stdin
+        assert running.stdout
+        for number in range(2, 32):
+            request = {"jsonrpc": "2.0", "id": number, "method": "tools/list"}
+            running.stdin.write(json.dumps(request).encode() + b"\n")
+        running.stdin.flush()
+        # The first bytes are there, and far more than a pipe holds is not.
+        running.stdout.read(1)
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(PATIENCE_SECONDS) == 0
 
 
 @FORKED

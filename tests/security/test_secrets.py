@@ -373,3 +373,9 @@ def test_a_password_in_a_file_s_name_is_hidden_behind_its_dots_too() -> None:
     shown = shown_path("a/password=Xk29vbQq.z9Kd77")
     assert "z9Kd77" not in shown
     assert shown_path("a/password=Xk29vbQqz9Kd77.txt").endswith(".txt")
+
+
+@pytest.mark.parametrize("line", ["get(u, HTTP_AUTHORIZATION='Token {}')", 'x = {{"HTTP_AUTHORIZATION": "Token {}"}}'])
+def test_a_word_that_overlaps_another_hides_no_secret(line: str) -> None:
+    token = "401f7ac837da42b97f613d" + "789819ff93537bee6a"
+    assert found_in(f"{line.format(token)}\n", "a.py") == [token]

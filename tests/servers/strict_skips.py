@@ -14,6 +14,8 @@ LISTED = {
         "Root passes every permission check. A run by an ordinary user covers these tests."
     ),
     r"only root can (be two users|give files away)": "Root alone may; `tests.yml` runs these tests by sudo, too.",
+    r"only Windows has junctions": "The workflow runs the tests on Windows too.",
+    r"a device can be made by nobody but root|nobody but root of Linux can mount here": "A run by root covers them.",
     r"a file system cannot be mounted without privileges here": "Some containers allow no user namespaces.",
     r"no browser here: .*": "Neither a Chromium nor its driver are in the lock file: 200 MB for a few tests.",
     r"QDRANT_URL names no server.*": "No package index has Qdrant's server; the double runs in its place.",

@@ -15,7 +15,7 @@ _MAX_TARGETS, _MAX_CHAINED = 64, 16
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern"})
 _FIELDS = frozenset({"namedtuple", "NamedTuple", "TypedDict", "make_dataclass"})
 _ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
-_AFTER_TARGETS = (b" =", b"=", b":", b",")
+_ASSIGNED = re.compile(rb"\bself\.(\w+)[ \t]*(?:[:,]|=(?!=))")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -43,7 +43,10 @@ def kind_of_value(value: "Node | None", annotation: "Node | None", source: bytes
     if annotation is not None and b"TypeAlias" in source[annotation.start_byte : annotation.end_byte]:
         return "type"
     callee = _callee(value, source)
-    return "class" if callee in _FIELDS or callee in _ENUMS else "type" if callee == "NewType" else ""
+    # `Flag(3)` is a value; a type has a name and members.
+    given = value.child_by_field_name("arguments") if value is not None else None
+    is_enum = callee in _ENUMS and given is not None and len(given.named_children) > 1
+    return "class" if callee in _FIELDS or is_enum else "type" if callee == "NewType" else ""
 
 
 def _callee(value: "Node | None", source: bytes) -> str:
@@ -107,11 +110,22 @@ def _fields(statement: "Node", call: "Node", source: bytes) -> Iterator[Part]:
 
 
 def _slots(statement: "Node", value: "Node | None", source: bytes) -> Iterator[Part]:
-    """Yield the slots of a class but for those that its methods assign, which are told there."""
+    """Yield the slots of a class but for those that its constructor assigns, which are told there."""
+    told = _assigned_by_constructor(statement, source) if value is not None else frozenset[str]()
     for name, text in _listed(value, source) if value is not None else ():
-        assigned = b"self." + text.encode()
-        if not any(assigned + sign in source for sign in _AFTER_TARGETS):
+        if text not in told:
             yield Part("property", text, statement, name, is_beside=True)
+
+
+def _assigned_by_constructor(statement: "Node", source: bytes) -> frozenset[str]:
+    """Return the attributes that `__init__` assigns in the class of a statement, found by indentation."""
+    column = statement.start_point[1]
+    ends = re.compile(rb"^[ \t]{0,%d}\S" % max(column - 1, 0), re.MULTILINE).search(source, statement.end_byte)
+    own = source[statement.end_byte : ends.start() if ends else len(source)]
+    found = re.search(
+        rb"^[ \t]{%d}def __init__\b.*?(?=^[ \t]{%d}[^\s#)]|\Z)" % (column, column), own, re.MULTILINE | re.DOTALL
+    )
+    return frozenset(name.decode() for name in _ASSIGNED.findall(found[0])) if found else frozenset()
 
 
 def _listed(value: "Node", source: bytes) -> "Iterator[tuple[Node, str]]":

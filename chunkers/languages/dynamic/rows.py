@@ -142,6 +142,9 @@ def _ruby_assignment(node: "Node", source: bytes) -> Found | None:
     left = node.child_by_field_name("left")
     if left is not None and left.type == "left_assignment_list":
         left = child_of_type(left, "constant")
+    if node.type == "operator_assignment" and text_of(node.child_by_field_name("operator"), source) != "||=":
+        # "LIST += [1]" declares nothing.
+        return None
     if left is None or left.type not in ("constant", "scope_resolution"):
         return None
     right = node.child_by_field_name("right")

@@ -110,8 +110,8 @@ def names_of_ruby(node: "Node", source: bytes) -> Iterator[Part]:
         block = right.child_by_field_name("block")
         if block is not None:
             yield from declared_at_first(block, source)
-    elif right is not None and right.type == "assignment":
-        chained = right.child_by_field_name("left")
+    while right is not None and right.type == "assignment":
+        chained, right = right.child_by_field_name("left"), right.child_by_field_name("right")
         if chained is not None and chained.type == "constant":
             yield Part("constant", text_of(chained, source), node, chained, is_beside=True)
 

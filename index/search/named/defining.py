@@ -108,13 +108,12 @@ def _in_its_namespace(lookup: NameLookup, symbol: str) -> str:
 
     `GuzzleHttp.Client` is `Client` in src/Client.php with `namespace GuzzleHttp;`.
     """
-    parts = symbol.split(".")
-    for count in range(1, len(parts)):
-        outer, inner = ".".join(parts[:count]), ".".join(parts[count:])
-        defined = (it.path for it in lookup.defining(inner) if any(dotted(name) == inner for name in it.defines))
-        for path in islice(dict.fromkeys(defined), _MOST_FILES):
-            if any(f".{it}".endswith(f".{outer}") for it in _namespaces(lookup.generation, path)):
-                return inner
+    defined = ((it.path, dotted(name)) for it in lookup.of(symbol) for name in it.defines)
+    inner_names = dict.fromkeys((path, name) for path, name in defined if symbol.endswith(f".{name}"))
+    for path, inner in islice(inner_names, _MOST_FILES):
+        outer = symbol.removesuffix(f".{inner}")
+        if any(f".{it}".endswith(f".{outer}") for it in _namespaces(lookup.generation, path)):
+            return inner
     return ""
 
 

@@ -1,7 +1,9 @@
 """Find the definitions of the names within a sentence or an issue."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.evidence import Candidate
@@ -33,7 +35,8 @@ def about_subject(generation: Generation, question: Question) -> Question:
     if question.symbol or question.places or not question.subject:
         return question
     symbol = dotted(question.subject)
-    if not next(_defining(generation, [symbol], None)):
+    found = generation.candidates.of(next(_defining(generation, [symbol], None)))
+    if not any(_has_owner(chunk, symbol) for chunk in found):
         return question
     return replace(question, symbol=symbol, definitions=definitions_term(symbol))
 
@@ -54,7 +57,7 @@ def named_within(
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    names = [dotted(name) for name in question.named if not any(name in text for text in said)]
+    names = [dotted(name) for name in question.named if not any(_stands_in(name, text) for text in said)]
     if question.symbol or not names:
         return []
     found = [(name, ids) for name, ids in zip(names, _defining(generation, names, keep), strict=True) if ids]
@@ -69,6 +72,20 @@ def _defining(generation: Generation, names: Sequence[str], keep: PointFilter | 
     for name, scores in zip(names, generation.store.search(searches), strict=True):
         chunks = [it for it in generation.candidates.of(scores) if _defines(it, name)]
         yield [it.id for it in chunks if role_of(it.path) is None] or [it.id for it in chunks]
+
+
+def _stands_in(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _has_owner(chunk: Candidate, name: str) -> bool:
+    """Whether a definition or its path has the last two parts of a name; `subprocess.run` is no other `run`."""
+    *outer, own = name.split(".")
+    if not outer:
+        return True
+    folders = {part.lower() for part in PurePosixPath(chunk.path).with_suffix("").parts}
+    owned = f".{outer[-1]}.{own}"
+    return outer[-1].lower() in folders or any(f".{dotted(it)}".endswith(owned) for it in chunk.defines)
 
 
 def _defines(chunk: Candidate, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from cqm.chunkers.facts.names import COMMENT, KINDS, STRING
@@ -78,13 +79,16 @@ def symbol_at(lookup: NameLookup, place: LinePlace) -> str:
     """
     rows = lookup.generation.manifest.chunks_of(place.path)
     parts = sorted(parts_of(lookup.generation, [row.id for row in rows]), key=lambda it: it.start)
-    end = max((row.end_line for row in rows), default=0)
+    lines = text_of_file(parts).split("\n")
+    end = min(len(lines), max((row.end_line for row in rows), default=0))
+    if not end:
+        raise QueryError(f"`{place}`: {place.path} is empty in the index.")
     if not 1 <= place.line <= end:
         raise QueryError(f"`{place}`: expected lines 1 to {end}; {place.path} ends there in the index.")
-    words = [*_words(text_of_file(parts).split("\n")[place.line - 1], place.column)]
+    words = [*_words(lines[place.line - 1], place.column)]
     defined = [it for part in parts for it in part.symbols if it.first <= place.line <= it.line]
     if place.column:
-        defined = [it for it in defined if last_part(it.name) in words]
+        defined = [it for it in defined if last_part(it.name).rstrip("?!=") in words]
     if defined:
         return min(defined, key=lambda it: (it.line - place.line, it.first - it.last)).name
     # A column tells a word of another's library too.
@@ -96,11 +100,11 @@ def symbol_at(lookup: NameLookup, place: LinePlace) -> str:
 
 def _words(line: str, column: int) -> Iterator[str]:
     """Yield the words of a line that may be a symbol's: those that tell most come first, comments and strings not."""
-    found = {it[0].rstrip("?!"): it for it in _WORD.finditer(line)}
     if column:
-        yield from (word for word, it in found.items() if it.start() < column <= it.end())
+        yield from (it[0].rstrip("?!") for it in _WORD.finditer(line) if it.start() < column <= it.end())
         return
-    kinds = {word: kind_of_line(line, word) for word in list(found)[:_MOST_WORDS]}
+    words = dict.fromkeys(it[0].rstrip("?!") for it in _WORD.finditer(line))
+    kinds = {word: kind_of_line(line, word) for word in islice(words, _MOST_WORDS)}
     told = [word for word, kind in kinds.items() if kind not in {COMMENT, STRING}]
     yield from sorted(told, key=lambda word: KINDS.index(kinds[word]))
 

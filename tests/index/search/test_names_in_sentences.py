@@ -6,7 +6,7 @@ import pytest
 
 from cqm.index.engine import Index
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
-from cqm.index.model.query import Hit, Query
+from cqm.index.model.query import Confidence, Hit, Query
 
 pytestmark = pytest.mark.processes
 
@@ -98,3 +98,24 @@ def test_code_that_stands_in_a_file_comes_before_the_definitions_of_the_names_in
         first(index, "for order in sorted(orders):\n    send_away(order)\n    order.gone = AppGroup()").path
         == "shop/day.py"
     )
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what does subprocess.send_away() do", "what is the purpose of unittest.mock.send_away()"],
+)
+def test_a_sentence_about_a_function_of_another_library_is_not_surely_answered_by_one_of_that_name(
+    index: Index, question: str
+) -> None:
+    own = first(index, question.replace("subprocess.", "").replace("unittest.mock.", ""))
+    assert (own.chance or 0) > 0.9
+    assert (first(index, question).chance or 0) < 0.5
+
+
+def test_a_name_in_backticks_at_the_end_of_a_text_about_something_else_makes_no_sure_answer(index: Index) -> None:
+    text = "The ingress of the cluster answers with 502 when a node is drained and its pods are evicted. " * 4
+    assert index.search(Query(f"{text}The last thing printed by the pod is `state`.")).confidence is not Confidence.HIGH
+
+
+def test_a_name_of_thousands_of_parts_is_looked_up_once(index: Index) -> None:
+    assert index.search(Query("a." * 20_000 + "state")).hits is not None

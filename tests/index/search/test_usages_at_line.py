@@ -142,3 +142,13 @@ def test_uses_of_an_operator_are_said_not_to_be_found(index: Index) -> None:
 def test_the_index_is_asked_by_a_path_of_its_own_root(index: Index, tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="No file of the index"):
         index.usages(f"{tmp_path}/elsewhere.py:7")
+
+
+def test_a_column_finds_each_of_the_same_words_of_a_line(index: Index, tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    text = "def up(it):\n    return it\n\n\ndef top(it):\n    return up(up(it))\n"
+    (tmp_path / "tree/a.py").write_text(text)
+    with Index.open(tmp_path / "tree", IndexOptions(tmp_path / "home", embedding=index.options.embedding)) as opened:
+        opened.update()
+        for column in (12, 15):
+            assert [it.symbol for it in opened.usages(f"a.py:6:{column}").definitions] == ["up"]

@@ -133,6 +133,20 @@ def test_a_worker_asks_its_parent_in_the_middle_of_a_task(workers: Workers) -> N
     )
 
 
+@pytest.mark.parametrize("error", [OSError("connection refused"), ValueError("no such text")])
+def test_an_error_of_the_parents_answer_is_its_own_and_asked_for_once(workers: Workers, error: Exception) -> None:
+    asked: list[object] = []
+
+    def answer(question: object) -> str:
+        asked.append(question)
+        raise error
+
+    with pytest.raises(type(error), match=str(error)):
+        workers.run_one(work, Task("ask", "how much?"), str, size=0, answer=answer)
+    assert asked == ["how much?"]
+    assert outcomes(workers, Task("say", "well")) == ["well"]
+
+
 def test_one_task_that_kills_its_worker_is_an_error_and_the_next_is_done(workers: Workers) -> None:
     with pytest.raises(WorkerError, match=r"could not be parsed: its parser crashed \(SIGSEGV\)"):
         workers.run_one(work, Task("die", str(int(signal.SIGSEGV))), str, size=0)
