@@ -1,7 +1,11 @@
-"""Run a program for a bounded time, whatever it leaves behind."""
+"""Run a program for a bounded time, with all that it starts."""
 
+import os
+import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -9,7 +13,7 @@ from tempfile import TemporaryFile
 def run_bounded(
     command: Sequence[str], seconds: float, *, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program without input; return its exit code and output.
+    """Run a program without input; return its exit code and output. What it started is killed with it.
 
     The output goes to files: a child that outlives the program would hold its pipes open, and is not waited for.
 
@@ -24,8 +28,20 @@ def run_bounded(
         OSError: it can't be run.
     """
     with TemporaryFile() as out, TemporaryFile() as err:
-        given = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
-        done = subprocess.run(command, cwd=cwd, env=env, timeout=seconds, check=False, **given)  # type: ignore[call-overload]
+        process = subprocess.Popen(
+            command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        )
+        try:
+            code = process.wait(seconds)
+        except BaseException:
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                # Its session: git's helpers would go on writing.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
         out.seek(0)
         err.seek(0)
-        return subprocess.CompletedProcess(command, done.returncode, out.read(), err.read())
+        return subprocess.CompletedProcess(command, code, out.read(), err.read())

@@ -7,6 +7,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from threading import Event, Timer
 from typing import IO, TYPE_CHECKING, Any
 
 from cqm.index.disk.locations import (
@@ -20,7 +21,6 @@ from cqm.index.disk.locations import (
 from cqm.index.disk.private import append_private
 from cqm.index.model.errors import IndexInUseError, StoreError
 from cqm.index.model.options import IndexOptions
-from cqm.index.remote.deadline import DeadlineError, awaited, begun
 from cqm.server.errors import SharingError
 from cqm.server.owner.address import dial, read_address
 from cqm.server.owner.messages import (
@@ -279,18 +279,27 @@ def _spawned(folder: Path, root: str, host: Path | None) -> bytes:
 
 def _announced(announced: IO[bytes], process: "subprocess.Popen[bytes]", folder: Path) -> bytes:
     """Read the line of a starting owner; end one that hangs, since others wait to start it meanwhile."""
-    reading = begun(announced.readline, "start of an owner")
-    try:
-        return awaited(reading, START_SECONDS)
-    except DeadlineError as error:
+    late = Event()
+
+    def end() -> None:
+        late.set()
         if sys.platform == "win32":
             process.kill()
         else:
             # Its child owns the index, and has the session that began with it.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        # Its end closes the pipe, which can't be closed while a thread reads it.
-        reading.exception()
+
+    timer = Timer(START_SECONDS, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        # In this thread, so that Ctrl-C ends it: the pipe can't be closed while another one reads.
+        said = announced.readline()
+    finally:
+        timer.cancel()
+    if late.is_set() and not said:
+        process.wait()
         message = f"The process to own the index in {folder} did not start within {START_SECONDS:g} s."
-        raise SharingError(message, remedy=_see_log(folder), retryable=True) from error
+        raise SharingError(message, remedy=_see_log(folder), retryable=True)
+    return said

@@ -248,8 +248,12 @@ class _PrivateLog(RotatingFileHandler):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 2)
         os.close(nothing)
-        super().doRollover()
-        self.take_descriptor()
+        try:
+            super().doRollover()
+        finally:
+            # Closed where no new file could be begun.
+            self.stream = self.stream or self._open()
+            self.take_descriptor()
 
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
