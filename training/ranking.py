@@ -76,7 +76,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How weights are fitted.
+    """The way in which weights are fitted.
 
     Attributes:
         prior: times `PRIOR`.
@@ -170,7 +170,7 @@ def _loss(
     prior: Floats,
     hold: float,
 ) -> tuple[float, Floats]:
-    """What does not fit, and its gradient."""
+    """Return what does not fit, and its gradient."""
     counts = np.diff([*starts, len(rows)])
     scores = rows @ weights
     powers = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), counts))

@@ -169,7 +169,7 @@ class Workers:
         self._staff.end_idle()
 
     def end_source(self) -> None:
-        """End the process that forks workers, unless some of them work now; the next task has a new one."""
+        """End the process that forks workers, unless there are workers; the next task has a new one."""
         self._staff.end_source()
 
     def run(self, job: Job[Task, Result], tasks: Sequence[Task]) -> Iterator[list[Result]]:

@@ -97,7 +97,7 @@ class Staff:
             self.end(worker)
 
     def end_source(self) -> None:
-        """End the process that forks workers, unless some of them work now; the next task has a new one."""
+        """End the process that forks workers, unless there are workers; the next task has a new one."""
         with self._source_lock:
             if self._alive or not self._source:
                 return

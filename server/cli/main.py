@@ -76,7 +76,7 @@ class Commands(click.Group):
 
 
 def _code_of_unwritten(error: OSError) -> int:
-    """Say why results could not be written, and give the exit code."""
+    """Say why the system refused something, such as to write results, and return the exit code."""
     from cqm.index.model.errors import remedy_of_shortage  # start-up time, here and below
     from cqm.server.cli.options import PARTIAL
     from cqm.server.console import say
@@ -154,7 +154,7 @@ def _leave_working_folder_out() -> None:
     try:
         here = os.path.realpath(os.getcwd())  # noqa: PTH109 - pathlib takes start-up time
     except FileNotFoundError:
-        # It has been deleted; commands that need it say so.
+        # It has been deleted.
         here = ""
     sys.path[:] = [
         entry

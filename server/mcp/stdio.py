@@ -26,7 +26,7 @@ _LAST_ANSWERS_SECONDS = 0.05
 """Time for what a client asked just before it left."""
 
 _ODD_ID = re.compile(r'"id"\s*:\s*(?:[^\s"\d-]|-?\d+[.eE])')
-"""A text as of an id that is neither a string nor a whole number; it may stand anywhere in a line."""
+"""Matches an id that is neither a string nor a whole number, anywhere in a line."""
 
 
 def serve_stdio(server: MCPServer[Any]) -> None:
@@ -167,7 +167,7 @@ class _Input:
 
 
 class _Output:
-    """What a client reads, in the place of a file of the SDK; written by the event loop, as `_Input` is read.
+    """Answers to a client, in the place of a file of the SDK: written by the event loop, as `_Input` is read.
 
     Parameters:
         wire: descriptor of the client's pipe, socket, terminal or file.

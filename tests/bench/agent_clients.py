@@ -42,7 +42,7 @@ _NO_KEY = "none-is-needed"
 
 @dataclass
 class Seen:
-    """What the scripted model saw: CQM's tools, those of the first request with any, its call, and the reply to it."""
+    """The scripted model's view: CQM's tools, those of the first request with any, its call, the reply."""
 
     tools: set[str] = field(default_factory=set)
     first: set[str] | None = None

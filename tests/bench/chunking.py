@@ -60,7 +60,7 @@ TINY = 32
 
 @dataclass
 class Tally:
-    """What was counted for one language."""
+    """All that was counted for one language."""
 
     files: int = 0
     size: int = 0
@@ -122,7 +122,7 @@ def is_function(node: Node, language: str) -> bool:
 
 
 def assigned(node: Node) -> Iterator[Node]:
-    """What a declaration or assignment binds: "const f = () => ...", "M.f = function() ..."."""
+    """Yield what a declaration or assignment binds: "const f = () => ...", "M.f = function() ..."."""
     for child in node.named_children:
         if child.type in ("variable_declarator", "expression_list", "assignment_statement"):
             yield from assigned(child)
@@ -174,7 +174,7 @@ def measure(document: Document, options: ChunkOptions) -> Tally:
 
 
 def covered(text: str, chunks: tuple[Chunk, ...]) -> int:
-    """How many characters that are not blank lie in some chunk."""
+    """Return how many characters that are not blank lie in some chunk."""
     total = position = 0
     for piece in sorted(chunks, key=lambda piece: piece.start):
         total += sum(not character.isspace() for character in text[max(position, piece.start) : piece.end])

@@ -45,7 +45,7 @@ Cut = Callable[[Document], "tuple[float, Chunks] | None"]
 
 @dataclass
 class Tally:
-    """What was counted of one chunker in one language."""
+    """All that was counted of one chunker in one language."""
 
     files: int = 0
     size: int = 0
@@ -143,7 +143,7 @@ def measure(document: Document, spent: tuple[float, Chunks], tally: Tally) -> No
 
 
 def leading(text: str) -> int:
-    """How many blank lines a text begins with."""
+    """Return how many blank lines a text begins with."""
     return text[: len(text) - len(text.lstrip())].count("\n")
 
 

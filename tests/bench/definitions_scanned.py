@@ -34,7 +34,7 @@ _WORD = re.compile(r"@?`?(\w+)`?")
 
 @dataclass
 class _Scope:
-    """What a bracket opened: "type", "enum", "function", "anonymous", "parameters" or any other block."""
+    """All that a bracket opened: "type", "enum", "function", "anonymous", "parameters" or any other block."""
 
     kind: str
     dead: bool = False

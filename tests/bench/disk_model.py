@@ -77,7 +77,7 @@ def torn(images: list[Image], chosen: Random) -> Image:
 
 
 class Disk:
-    """What is known to be on the disk, and what may be, of all below a folder.
+    """All that is known to be on the disk, and what may be, of all below a folder.
 
     Parameters:
         top: the folder; it is there itself in any case.

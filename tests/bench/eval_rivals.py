@@ -51,7 +51,7 @@ OURS: Mapping[str, Ordered] = {"cqm": by_rank, "BM25": by_terms, "hybrid": by_fu
 
 
 def semble(python: str, tree: Path, topics: Sequence[Topic]) -> dict[str, list[Judged]]:
-    """What semble finds in a tree, by mode."""
+    """Return what semble finds in a tree, by mode."""
     command = [python, str(Path(__file__).with_name("semble_search.py")), str(tree), str(RESULTS)]
     lines = "".join(f"{json.dumps(topic.text)}\n" for topic in topics)
     run = subprocess.run(command, input=lines, capture_output=True, text=True, encoding="utf-8", check=True)

@@ -65,7 +65,7 @@ class Captured:
 
 
 def captured(folder: Path) -> Iterator[Captured]:
-    """What was captured, tree by tree."""
+    """Yield what was captured, tree by tree."""
     for path in sorted(folder.glob("*.pickle")):
         yield _load(path)
 
@@ -155,7 +155,7 @@ def judged_of(tree: Captured, root: Path, order: Ordered) -> list[Judged]:
 
 
 def within(found: Sequence[Span], tokens: Callable[[Span], Sequence[int]], budget: int) -> list[Span]:
-    """What a text of so many tokens shows of results in order.
+    """Return what a text of so many tokens shows of results in order.
 
     Parameters:
         tokens: of the line that names a result, and of each of its lines.

@@ -32,7 +32,7 @@ Corpus = Mapping[str, Sequence[Source]]
 
 
 class Outcome(NamedTuple):
-    """What came of an input: CPU seconds, most megabytes over the worker's first, and the fault, if any."""
+    """All that came of an input: CPU seconds, most megabytes over the worker's first, and the fault, if any."""
 
     number: int = 0
     seconds: float = 0
@@ -47,7 +47,7 @@ _MOST_KEPT = 100
 
 @dataclass
 class Tally:
-    """What was seen of one language."""
+    """All that was seen of one language."""
 
     inputs: int = 0
     slowest: Outcome = NOTHING

@@ -31,7 +31,7 @@ INNOCENT = 200
 
 
 class Measured(NamedTuple):
-    """What a file cost, and what became of it."""
+    """All that a file cost, and what became of it."""
 
     seconds: float
     megabytes: float

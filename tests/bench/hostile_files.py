@@ -47,7 +47,7 @@ class Hostile(NamedTuple):
 
 
 class Bait(NamedTuple):
-    """What is repeated: after `before`, with `after` behind all of it."""
+    """All that is repeated: after `before`, with `after` behind all of it."""
 
     unit: str
     before: str = ""

@@ -58,7 +58,7 @@ def write(path: Path, number: int, version: int) -> None:
 
 
 def change(root: Path, operation: str, version: int, chosen: random.Random) -> None:
-    """What is done to the tree before an operation."""
+    """Return what is done to the tree before an operation."""
     files = sorted(root.rglob("*.py"))
     for path in chosen.sample(files, len(files) // 3):
         if operation == "rename":
@@ -71,7 +71,7 @@ def change(root: Path, operation: str, version: int, chosen: random.Random) -> N
 
 
 def settled(root: Path, folder: Path, options: IndexOptions) -> int:
-    """How many files are in the generation for good as they are on disk, whatever happens to its process."""
+    """Return how many files are in the generation for good as they are on disk, whatever happens to its process."""
     path = manifest_path(folder, generation_name(options))
     if not path.exists():
         return 0

@@ -120,7 +120,7 @@ _QUOTES = re.compile(r'"""|' + "'''")
 
 @dataclass(slots=True)
 class Block:
-    """What lines are in: how deep its first is, its name, its kind, and how deep its members are.
+    """A block of lines: how deep its first is, its name, its kind, and how deep its members are.
 
     A function has no name.
     """

@@ -42,7 +42,7 @@ work(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[4]))
 
 
 class Outcome(NamedTuple):
-    """What came of a cut.
+    """All that came of a cut.
 
     Attributes:
         phase: how far the program was.
@@ -88,7 +88,7 @@ def _note(tree: Path) -> None:
 
 
 def work(place: Path, seed: int, rounds: int) -> None:
-    """What is recorded: all that changes an index, in the folders `tree` and `home` below a place."""
+    """Return what is recorded: all that changes an index, in the folders `tree` and `home` below a place."""
     chosen, tree, home = Random(seed), place / "tree", place / "home"
     for phase in ("1 create", "2 edit", "switch", "then compact"):
         (place / "phase").write_text(phase)

@@ -12,7 +12,7 @@ from cqm.chunkers.tokens import estimate
 
 
 class BrokenPromiseError(AssertionError):
-    """What does not hold, and where."""
+    """All that does not hold, and where."""
 
 
 def checked(document: Document, options: Options) -> ChunkReport:
@@ -67,7 +67,7 @@ def _spans(text: str, data: bytes, piece: Chunk, before: Chunk | None) -> None:
 
 
 def _tells(lines: int, piece: Chunk, options: Options) -> None:
-    """What is told of a chunk is of the types that it is to be, and within the text."""
+    """Check that all told of a chunk has its declared types, and is within the text."""
     if getattr(options, "tokenizer", None) is None:
         _promise(piece.tokens == estimate(piece.text), "the tokens are not the estimate", piece)
     told = (piece.kind, piece.symbol, piece.context, piece.content, *piece.defines, *piece.metadata.headings)

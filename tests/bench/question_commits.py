@@ -80,7 +80,7 @@ REPOSITORIES = (
 
 
 def git(repo: Path, *arguments: str) -> str:
-    """What a command of git prints."""
+    """Return what a command of git prints."""
     run = subprocess.run(["git", "-C", repo, *arguments], capture_output=True, check=True)
     return run.stdout.decode("utf-8", "replace")
 

@@ -31,7 +31,7 @@ _LIST_EVERY = 10
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the tries came to.
+    """All that the tries came to.
 
     Attributes:
         tries: readings.

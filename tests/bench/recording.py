@@ -23,7 +23,7 @@ _KEPT = (0.0, 0.0, 0.5, 0.9)
 
 
 class Cut(NamedTuple):
-    """What may be left after a cut.
+    """All that may be left after a cut.
 
     Attributes:
         number: of the call before which it was.

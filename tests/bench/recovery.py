@@ -35,7 +35,7 @@ NO_SYMBOLS = {GROUP, IMPORTS, "statement"}
 
 @dataclass
 class Tally:
-    """What was counted for one language; seconds are of parsing once, and of recovery, for files with errors."""
+    """All that was counted for one language; seconds are of parsing once, and of recovery, for files with errors."""
 
     files: int = 0
     broken: int = 0

@@ -69,7 +69,7 @@ RULES = ContextOptions()
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is measured: an embedder, whether it gets headers, who writes contexts, and the modes of the questions."""
+    """A measured embedder, whether it gets headers, who writes contexts, and the modes of the questions."""
 
     name: str
     embedding: EmbeddingOptions
@@ -94,7 +94,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one setup did in one mode: its answers, what building its index took, and the seconds of a question."""
+    """All that one setup did in one mode: its answers, what building its index took, and the seconds of a question."""
 
     name: str
     mode: str
@@ -161,7 +161,7 @@ def chunks_of(tree: Path) -> Iterator[Chunk]:
 
 
 def setups(given: argparse.Namespace) -> Iterator[Setup]:
-    """What is measured, in order."""
+    """Yield what is measured, in order."""
     yield Setup("lexical", EmbeddingOptions(provider="none"), modes=(SearchMode.LEXICAL,))
     embedders = {"embedded": EmbeddingOptions()}
     if given.ollama:
@@ -189,7 +189,7 @@ def measured(setup: Setup, tree: Path, questions: Sequence[Question], chunks: Se
 
 
 def built(index: Index) -> UpdateSummary:
-    """What it took to index the tree, with what an update leaves for later."""
+    """Return what it took to index the tree, with what an update leaves for later."""
     summary = index.update()
     if summary.failed:
         sys.exit(f"{summary.failed[0].path}: {summary.failed[0].reason}")
@@ -222,7 +222,7 @@ def search(index: Index, text: str, mode: SearchMode) -> Sequence[Hit]:
 
 
 def by_cosine(embedder: Observed, chunks: Sequence[Chunk]) -> Callable[[str], Sequence[Chunk]]:
-    """What finds the chunks whose vectors are nearest to a question's."""
+    """Return what finds the chunks whose vectors are nearest to a question's."""
     embedded = [part for part in chunks if embedder.vectors.get(dense_text(part)) is not None]
     matrix = np.stack([embedder.vectors[dense_text(part)] for part in embedded])
 

@@ -150,7 +150,7 @@ def functions(text: str, language: str) -> list[Function]:
 
 
 def _name(node: Node) -> str:
-    """What a node names a function or type; empty when it does not."""
+    """Return what a node names a function or type; empty when it does not."""
     if node.type in ("lexical_declaration", "variable_declaration", "expression_statement"):
         bound = node.named_children[0] if len(node.named_children) == 1 else None
         if bound is None or bound.type not in ("variable_declarator", "assignment_expression"):

@@ -1,4 +1,4 @@
-"""What CQM costs on trees of several sizes, beside semble and ripgrep on the same trees, in one run.
+"""All that CQM costs on trees of several sizes, beside semble and ripgrep on the same trees, in one run.
 
 semble runs from its own environment (`python -m venv S && S/bin/pip install semble==0.7.0`), whose interpreter is given
 by `--semble`. Its weights cannot be had offline: it gets the vectors that the package wordllama has (256 dimensions,
@@ -62,7 +62,7 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class System:
-    """What is measured: its name, interpreter and script, and its variables for an index in a folder."""
+    """All that is measured: its name, interpreter and script, and its variables for an index in a folder."""
 
     name: str
     python: str
@@ -154,7 +154,7 @@ def table(name: str, found: Mapping[str, Mapping[str, float]]) -> None:
 
 
 def searched(tree: Path) -> Figures:
-    """What ripgrep takes for a plain word."""
+    """Return what ripgrep takes for a plain word."""
     program = shutil.which("rg")
     if program is None:
         return {}

@@ -106,7 +106,7 @@ class Switch:
 
 
 def files_in(folder: Path, name: str) -> int:
-    """How many files a generation holds, as others see it that do not have it open."""
+    """Return how many files a generation holds, as others see it that do not have it open."""
     try:
         with closing(sqlite3.connect(f"file:{manifest_path(folder, name)}?mode=ro", uri=True)) as manifest:
             return int(manifest.execute("SELECT count(*) FROM file WHERE state = 'indexed'").fetchone()[0])
@@ -137,7 +137,7 @@ def switched(switch: Switch, seconds: float) -> None:
 
 
 def searched(switch: Switch, clients: int, seconds: float) -> list[list[float | str]]:
-    """What clients saw during the whole of it."""
+    """Return what clients saw during the whole of it."""
     command = [sys.executable, "-c", CLIENT, str(switch.root)]
     started = [
         subprocess.Popen([*command, str(n), *WORDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -38,7 +38,7 @@ def bare(text: str) -> str:
 
 
 def own(chunks: Iterable[Chunk]) -> str:
-    """What the chunks have beside what they repeat of others."""
+    """Return what the chunks have beside what they repeat of others."""
     return "".join(bare(piece.text[piece.overlap_before :]) for piece in chunks)
 
 

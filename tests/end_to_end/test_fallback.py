@@ -25,7 +25,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def stored_spaces(index: Index) -> dict[str, int]:
-    """How many points have a vector, by its name in the store; no point has two."""
+    """Return how many points have a vector, by its name in the store; no point has two."""
     generation = index._lineage.serving
     counts: dict[str, int] = {}
     for row in generation.manifest.chunks(generation.store.ids()).values():

@@ -57,7 +57,7 @@ class Victim:
         return subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def json(self, *arguments: str, code: int = 0, **changes: str) -> Any:
-        """What one command prints with --json."""
+        """Return what one command prints with --json."""
         done = self.run(*arguments, "--json", **changes)
         assert done.returncode == code, done.stderr
         return json.loads(done.stdout)

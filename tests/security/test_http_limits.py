@@ -69,7 +69,7 @@ class Serving:
                 used.close()
 
     def memory_mb(self) -> float:
-        """What the process has resident."""
+        """Return what the process has resident."""
         lines = Path(f"/proc/{self.running.pid}/status").read_text().splitlines()
         (line,) = [line for line in lines if line.startswith("VmRSS:")]
         return int(line.split()[1]) / 1024

@@ -67,7 +67,7 @@ def write(folder: Path, path: str, text: str) -> None:
 
 
 def lines_of(secret: Planted) -> list[bytes]:
-    """What may be nowhere: the value, or of one of several lines those that are long."""
+    """Return what may be nowhere: the value, or of one of several lines those that are long."""
     lines = [it.strip(" \\\"'+n") for it in secret.value.splitlines()]
     return [it.encode() for it in lines if len(it) > 10 or len(lines) == 1]
 

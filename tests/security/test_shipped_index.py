@@ -77,7 +77,7 @@ def precious(tmp_path: Path) -> Path:
 
 @contextmanager
 def listening(listener: socket.socket) -> Iterator[list[bytes]]:
-    """What comes to a socket, one entry a connection."""
+    """Return what comes to a socket, one entry a connection."""
     came: list[bytes] = []
 
     def take() -> None:
@@ -350,7 +350,7 @@ KINDS = ("link", "link to a folder", "dangling link", "endless", "second name", 
 
 
 def trapped(project: Path, precious: Path, kind: str, script: str) -> str:
-    """What a program prints that opens an index again and again, each time with a trap in it."""
+    """Return what a program prints that opens an index again and again, each time with a trap in it."""
     command = [sys.executable, "-c", f"{TRAPS}{script}\nend()", project, precious.parent / "indexes", precious, kind]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr

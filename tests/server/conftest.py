@@ -84,7 +84,7 @@ class Cqm:
         return subprocess.run(command, cwd=self.project, env=environment, input=stdin, capture_output=True, check=False)
 
     def json(self, *arguments: str, code: int = 0, **changes: str) -> Any:
-        """What one command prints with --json, which is all that it prints."""
+        """Return what one command prints with --json, which is all that it prints."""
         done = self.run(*arguments, "--json", **changes)
         assert done.returncode == code, done.stderr
         return json.loads(done.stdout)

@@ -49,7 +49,7 @@ def make_clone(root: Path) -> Path:
 
 
 class Answers(NamedTuple):
-    """What an index finds and holds."""
+    """All that an index finds and holds."""
 
     found: list[object]
     scores: list[float]

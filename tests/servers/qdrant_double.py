@@ -36,7 +36,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Fault:
-    """What becomes of a request instead of an answer.
+    """All that becomes of a request instead of an answer.
 
     Attributes:
         status, body, headers: what is answered; a status of 0 ends the connection without a word.

@@ -36,7 +36,7 @@ class UnavailableError(Exception):
 
 
 class Recipe(NamedTuple):
-    """How a server is started and reached.
+    """The way in which a server is started and reached.
 
     Attributes:
         command: its program and arguments.

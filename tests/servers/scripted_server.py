@@ -20,7 +20,7 @@ QUESTIONS = {"/v1/models", "/info", "/tokenize"}
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server sends. A body shorter than its announced length ends the connection in the middle.
+    """All that the server sends. A body shorter than its announced length ends the connection in the middle.
 
     One that trickles comes a byte at a time, 20 a second.
     """
@@ -35,7 +35,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """What the server received; header names in lower case."""
+    """All that the server received; header names in lower case."""
 
     path: str
     headers: Mapping[str, str]

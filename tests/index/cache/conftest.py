@@ -63,7 +63,7 @@ Tell = Callable[[Cache, str], CacheLayer]
 
 @pytest.fixture
 def layer() -> Tell:
-    """What a cache tells of one of its layers."""
+    """Return what a cache tells of one of its layers."""
 
     def told(cache: Cache, name: str) -> CacheLayer:
         [found] = [layer for layer in cache.layers() if layer.name == name]

@@ -24,7 +24,7 @@ def part_of(request: Request) -> str:
 
 
 def document_of(request: Request) -> str:
-    """How a prompt begins: all before the question."""
+    """Return how a prompt begins: all before the question."""
     return str(request.body["messages"][0]["content"].split("</document>")[0])
 
 

@@ -37,7 +37,7 @@ def connect(server: "ScriptedServer", monkeypatch: pytest.MonkeyPatch, request: 
 
 
 def sent(server: "ScriptedServer", *fields: str) -> dict[str, Any]:
-    """What the last request for vectors had of some fields."""
+    """Return what the last request for vectors had of some fields."""
     return {field: server.embeddings[-1].body[field] for field in fields if field in server.embeddings[-1].body}
 
 

@@ -29,7 +29,7 @@ FIRST = 10
 
 
 class LlamaProtocol:
-    """What a llama.cpp server answers, as its README says: three bytes are a token, embedded by what is beside it."""
+    """Answers of a llama.cpp server, as its README says: three bytes are a token, embedded by what is beside it."""
 
     def __init__(self, reply: Callable[..., Any]) -> None:
         self.reply = reply

@@ -92,7 +92,7 @@ def found(root: Path, below: list[str] | None = None, options: ScanOptions = DEF
 
 
 def listed_by_git(top: Path) -> set[str]:
-    """What git itself lists below a folder, and in the repositories there."""
+    """Return what git itself lists below a folder, and in the repositories there."""
     said = git(top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     paths = set()
     for path in filter(None, said.split("\0")):

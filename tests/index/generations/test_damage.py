@@ -86,7 +86,7 @@ class Made:
 
 
 def answers(index: Index) -> object:
-    """What an index holds and finds."""
+    """Return what an index holds and finds."""
     hits = [hit for text in ("compute_7", "which function adds nine") for hit in index.search(Query(text)).hits]
     return {*index._lineage.serving.store.ids()}, [(hit.path, hit.start_line, round(hit.score, 4)) for hit in hits]
 

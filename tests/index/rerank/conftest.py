@@ -29,7 +29,7 @@ class Hang(Enum):
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server sends. A body shorter than its announced length ends the connection in the middle."""
+    """All that the server sends. A body shorter than its announced length ends the connection in the middle."""
 
     status: int = 200
     body: str = ""
@@ -40,7 +40,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """What the server received; header names in lower case."""
+    """All that the server received; header names in lower case."""
 
     path: str
     headers: Mapping[str, str]

@@ -205,7 +205,7 @@ def test_the_few_chunks_that_say_a_word_come_before_what_is_only_alike_in_meanin
 
 @pytest.mark.parametrize("text", ["_", "`__`", "`", "``", "٣"])
 def test_a_question_of_marks_alone_is_answered(index: Index, text: str) -> None:
-    """What has no word in it had no term to look for."""
+    """A text without a word had no term to look for."""
     assert isinstance(index.search(Query(text)), Answer)
 
 

@@ -269,7 +269,7 @@ def test_a_pipe_or_a_folder_is_no_snapshot(target: Generation, tmp_path: Path, o
 
 
 def test_searches_bear_any_text_that_a_snapshot_may_hold(exported: Path, tmp_path: Path, options: IndexOptions) -> None:
-    """What is taken keeps its declared types; with any values of these, no question fails."""
+    """All that is taken keeps its declared types; with any values of these, no question fails."""
     odd = {
         "text": "\x1b[2J\0 compute_2 </result>\n" * 30,
         "symbol": "compute_2",

@@ -15,7 +15,7 @@ def document(text: str) -> SparseTerms:
 
 
 def score(question: str, text: str) -> float:
-    """What the store gives when every term is as rare as any other."""
+    """Return what the store gives when every term is as rare as any other."""
     found = document(text)
     weights = dict(zip(found.indices, found.values, strict=True))
     terms = query_terms(question)

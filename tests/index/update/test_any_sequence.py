@@ -31,7 +31,7 @@ QUESTIONS = ("run", "Worker value", "heading of a document")
 
 
 def text_of(name: str, number: int) -> str:
-    """What is written to a file: several chunks, of which another number changes some."""
+    """Return what is written to a file: several chunks, of which another number changes some."""
     if name.endswith(".md"):
         return f"# Heading\n\nA document, {number}.\n\n## Next\n\nThe same heading of a document.\n"
     return (

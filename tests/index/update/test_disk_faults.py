@@ -47,7 +47,7 @@ def attempt(name, action):
 
 
 def run(script: str, *arguments: object, before: tuple[str, ...] = ()) -> str:
-    """What a program prints that opens an index."""
+    """Return what a program prints that opens an index."""
     command = [*before, sys.executable, "-c", PREPARED + script, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -87,7 +87,7 @@ def fresh(tree: Path, options: IndexOptions, tmp_path: Path) -> set[str]:
 
 
 def mounting(folder: Path, size: str) -> tuple[str, ...]:
-    """What a command begins with to run where a small disk is mounted at a folder."""
+    """Return what a command begins with to run where a small disk is mounted at a folder."""
     folder.mkdir()
     mount = f'mount -t tmpfs -o size={size} none "{folder}" && exec "$0" "$@"'
     if subprocess.run([*MOUNTED, mount, "true"], capture_output=True, check=False).returncode:
@@ -166,7 +166,7 @@ attempt("closing", index.close)
 
 
 def as_nobody(script: str, tree: Path) -> str:
-    """What a program prints that runs as a user to whom permissions apply, which they don't to root."""
+    """Return what a program prints that runs as a user to whom permissions apply, which they don't to root."""
     home = tree.parent / "home"
     if os.geteuid() == 0:
         for folder in (*tree.parents, *home.parents):

@@ -35,7 +35,7 @@ def other(cqm: "Cqm", name: str) -> "Cqm":
 
 
 def entries(cqm: "Cqm", *paths: str) -> dict[str, dict[str, Any]]:
-    """What `cqm list` tells, by the name of the root."""
+    """Return what `cqm list` tells, by the name of the root."""
     return {Path(entry["root"]).name: entry for entry in cqm.json("list", *paths)["indexes"]}
 
 

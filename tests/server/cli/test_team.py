@@ -25,7 +25,7 @@ def machine(cqm: "Cqm", name: str, qdrant: QdrantDouble) -> "Cqm":
 
 
 def results(cqm: "Cqm", *arguments: str) -> list[tuple[object, ...]]:
-    """What a search finds; scores without their last digits."""
+    """Return what a search finds; scores without their last digits."""
     found = cqm.json("search", *arguments)["results"]
     return [(it["path"], it["start_line"], it["text"], round(it["score"], 4)) for it in found]
 

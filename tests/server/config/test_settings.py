@@ -40,7 +40,7 @@ def load(
 
 
 def refusal(home: Path, text: str) -> str:
-    """What is said of a user's file with this text."""
+    """Return what is said of a user's file with this text."""
     (home / "cqm.yml").write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError) as caught:
         load(home)

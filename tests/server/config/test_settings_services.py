@@ -103,7 +103,7 @@ def load(folder: Path, **sections: object) -> Settings:
 
 
 def message(folder: Path, text: str) -> str:
-    """What is said of a user's file with this text."""
+    """Return what is said of a user's file with this text."""
     (folder / "cqm.yml").write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError) as caught:
         load_settings(environment={}, user=folder / "cqm.yml")

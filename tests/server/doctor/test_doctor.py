@@ -45,7 +45,7 @@ def configure(cqm: "Cqm", text: str) -> None:
 
 
 def checks(cqm: "Cqm", *options: str, **changes: str) -> dict[str, dict[str, Any]]:
-    """What is found, by the name of the check; the exit code says whether there is a problem."""
+    """Return what is found, by the name of the check; the exit code says whether there is a problem."""
     done = cqm.run("doctor", "--json", *options, **changes)
     assert done.stderr == ""
     told = json.loads(done.stdout)

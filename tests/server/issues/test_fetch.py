@@ -102,7 +102,7 @@ REVIEW_COMMENT = {
 
 @dataclass(frozen=True, slots=True)
 class GitHub:
-    """What the stand-in answers from."""
+    """All that the stand-in answers from."""
 
     home: Path
 
@@ -110,7 +110,7 @@ class GitHub:
         (self.home / name).write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
 
     def calls(self) -> list[str]:
-        """What was asked since the last time."""
+        """Return what was asked since the last time."""
         asked = self.home / "calls"
         lines = asked.read_text().splitlines() if asked.exists() else []
         asked.unlink(missing_ok=True)

@@ -873,7 +873,7 @@ async def test_an_unexpected_error_is_named_by_its_type_and_logged(caplog: pytes
 
 
 async def facts(client: Client, tool: str, name: str, **arguments: Any) -> Any:
-    """What a reply tells the program that the model runs in."""
+    """Return what a reply tells the program that the model runs in."""
     return (await client.call_tool(tool, arguments)).meta[name]
 
 

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_owners")]
 
 
 def seen(index: Any) -> list[Any]:
-    """What all reading methods say, without what changes from call to call."""
+    """Return what all reading methods say, without what changes from call to call."""
     status = replace(index.status(look=True), size_bytes=0, cache=())
     answer = index.search(Query("compute_1"))
     return [answer, index.usages("compute_1", 5), status, index.skipped(), index.estimate()]

@@ -15,7 +15,7 @@ SENTENCE = "This sentence is here so that the text of it has the length of a chu
 
 
 class Page(HTMLParser):
-    """What a browser would make of a page: its elements with their attributes, and its text."""
+    """All that a browser would make of a page: its elements with their attributes, and its text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

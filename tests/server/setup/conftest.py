@@ -29,7 +29,7 @@ class Home:
         return json.loads(done.stdout)
 
     def actions(self, *arguments: str, code: int = 0) -> dict[str, str]:
-        """What becomes of each file, by its path within the home."""
+        """Return what becomes of each file, by its path within the home."""
         changes = self.json(*arguments, code=code)["changes"]
         return {os.path.relpath(change["file"], self.home): change["action"] for change in changes}
 

@@ -16,7 +16,7 @@ NOW = WatchOptions(quiet=0.0, longest=0.0, glance=0.01)
 
 
 def taken(pending: PendingChanges) -> frozenset[str] | None:
-    """What is handed over next."""
+    """Return what is handed over next."""
     found: list[Batch | None] = []
     thread = Thread(target=lambda: found.append(pending.take()), daemon=True)
     thread.start()

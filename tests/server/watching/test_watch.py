@@ -415,7 +415,7 @@ def test_the_native_watch_of_a_whole_tree_tells_of_changes_but_not_of_gits(tmp_p
 
 
 def inotify_watches() -> int:
-    """How many inotify watches this process has."""
+    """Return how many inotify watches this process has."""
     count = 0
     for info in Path("/proc/self/fdinfo").iterdir():
         try:

@@ -26,7 +26,7 @@ def indexed(tree: Path, options: IndexOptions) -> None:
 
 
 def answers_while_switching(tree: Path, options: IndexOptions) -> list[Answer]:
-    """What searches give before, during and after the update that builds another generation."""
+    """Return what searches give before, during and after the update that builds another generation."""
     with Index.open(tree, options) as index:
         answers = [index.search(Query("gather_2 before"))]
         index.update(report=lambda progress: answers.append(index.search(Query(f"gather_2 {progress.done} done"))))

@@ -34,7 +34,7 @@ def ollama(server: ScriptedServer) -> EmbeddingOptions:
 
 
 def asked_for(server: ScriptedServer, word: str) -> int:
-    """How many texts with a word were sent to be embedded."""
+    """Return how many texts with a word were sent to be embedded."""
     return sum(word in text for request in server.embeddings for text in request.texts)
 
 

@@ -18,7 +18,7 @@ _SEPARATOR = 102
 
 @dataclass(frozen=True)
 class OverlapModel:
-    """What varies between exports of cross-encoders.
+    """All that varies between exports of cross-encoders.
 
     Attributes:
         types: whether it wants token_type_ids; otherwise the separator tells where the text begins.
