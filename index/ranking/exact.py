@@ -23,6 +23,8 @@ FEW = 10
 """Most chunks containing a word that all come first: a page of results."""
 PART = "exact"
 """The name of the part of a score."""
+_MOST_PARTS = 200
+"""Parts of a qualified name that are read."""
 _TITLED = frozenset({"test", "example"})
 """Roles of files whose names may be titles of tests."""
 
@@ -120,6 +122,8 @@ def _readings(symbol: str) -> Iterator[tuple[str, Callable[[str], str]]]:
     """
     # Without case and marks all operators are one.
     spellings = (str, with_sign if is_operator(symbol) else _plain)
+    # No name of the index has more: each has at most 400 characters.
+    symbol = ".".join(symbol.rsplit(".", _MOST_PARTS)[-_MOST_PARTS:])
     while symbol:
         yield from ((symbol, spelled) for spelled in spellings)
         outer, _, symbol = symbol.partition(".")

@@ -8,7 +8,7 @@ from cqm.index.text.names.parts import is_operator
 from cqm.server.answers.budget import tokens_of_lines
 from cqm.server.answers.render import path_name, place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
-from cqm.server.console import one_line, visible
+from cqm.server.console import number, one_line, visible
 
 _MOST_DEFINITIONS = 5
 """Definitions shown with signature and first paragraph of documentation; the others are only named."""
@@ -73,15 +73,15 @@ def _within(lines: Iterable[str], room: int) -> list[str]:
 
 
 def _header(uses: SymbolUses, name: str) -> Iterator[str]:
-    counts = [_count(len(uses.definitions), "definition", "definitions")]
-    counts += [_count(uses.totals[group], *words) for group, words in _COUNTED.items() if uses.totals.get(group)]
+    counts = [number(len(uses.definitions), "definition")]
+    counts += [number(uses.totals[group], *words) for group, words in _COUNTED.items() if uses.totals.get(group)]
     is_of_operator = any(is_operator(it.symbol) for it in uses.definitions)
     least = "" if uses.is_complete or is_of_operator else "; there may be more"
     yield f"{name}: {', '.join(counts)}{least}"
     if is_of_operator:
         yield "Note: uses of an operator are not found, since it is no word. Mode exact finds lines with its sign."
     if uses.by_word:
-        count = _count(uses.by_word, "line", "lines")
+        count = number(uses.by_word, "line")
         yield f"Note: {count} told apart by words, since no grammar could read the file."
 
 
@@ -95,7 +95,7 @@ def _definition_blocks(uses: SymbolUses, mark: str) -> Iterator[str]:
         yield from (f"  {_place(definition)}" for definition in overriding)
     others = [it for it in uses.namesakes if not it.overrides]
     if others:
-        yield f"\n{mark} {_count(len(others), 'other definition', 'other definitions')} of this last name:"
+        yield f"\n{mark} {number(len(others), 'other definition')} of this last name:"
         yield from (f"  {_place(definition)}" for definition in others[:_MOST_DEFINITIONS])
         if len(others) > _MOST_DEFINITIONS:
             yield f"{mark} ... and {len(others) - _MOST_DEFINITIONS:,} more"
@@ -170,7 +170,3 @@ def _caller(caller: Caller) -> str:
 def _place(definition: Definition) -> str:
     where = place(definition.path, definition.start_line, definition.end_line)
     return f"{where}  {symbol_name(definition.symbol)} ({one_line(definition.kind)})"
-
-
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"

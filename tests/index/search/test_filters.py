@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from indexed_tree import indexed_tree
 
 from cqm.index.engine import Index
 from cqm.index.model.errors import FilterError, QueryError
@@ -24,13 +25,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    folder = tmp_path_factory.mktemp("filters")
-    for path, text in FILES.items():
-        (folder / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "tree" / path).write_text(text)
-    options = IndexOptions(home=folder / "home", workers=1, embedding=EmbeddingOptions("none"))
-    with Index.open(folder / "tree", options) as opened:
-        opened.update()
+    with indexed_tree(tmp_path_factory.mktemp("filters"), FILES) as opened:
         yield opened
 
 
@@ -267,15 +262,12 @@ def test_only_a_definition_of_the_kind_is_an_exact_match(kinds: Index) -> None:
 def test_a_folder_with_its_slash_is_no_beginning_of_another_and_kinds_have_other_languages_names(
     tmp_path: Path,
 ) -> None:
-    for path, text in {
+    files = {
         "Rx/error.swift": "protocol Failure {}\n",
         "RxTests/error.swift": "func error() {}\n",
         "a/Rx/error.scala": "object Failure { val error = 1 }\n",
-    }.items():
-        (tmp_path / "tree" / path).parent.mkdir(parents=True)
-        (tmp_path / "tree" / path).write_text(text)
-    with Index.open(tmp_path / "tree", IndexOptions(tmp_path / "home", embedding=EmbeddingOptions("none"))) as index:
-        index.update()
+    }
+    with indexed_tree(tmp_path, files) as index:
         assert paths(index, "path:Rx/ error") == {"Rx/error.swift", "a/Rx/error.scala"}
         assert paths(index, "path:/Rx/ error") == {"Rx/error.swift"}
         assert paths(index, "path:Rx error") == {"Rx/error.swift", "RxTests/error.swift", "a/Rx/error.scala"}

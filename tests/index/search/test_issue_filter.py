@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from indexed_tree import indexed_tree
 
 from cqm.index.engine import Index
 from cqm.index.model.errors import QueryError
-from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Query, SearchMode
 
 pytestmark = pytest.mark.processes
@@ -23,13 +23,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    folder = tmp_path_factory.mktemp("issues")
-    for path, text in FILES.items():
-        (folder / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "tree" / path).write_text(text)
-    options = IndexOptions(home=folder / "home", workers=1, embedding=EmbeddingOptions("none"))
-    with Index.open(folder / "tree", options) as opened:
-        opened.update()
+    with indexed_tree(tmp_path_factory.mktemp("issues"), FILES) as opened:
         yield opened
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+from indexed_tree import indexed_tree
 
 from cqm.index.engine import Index
-from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Hit, Query
 
 pytestmark = pytest.mark.processes
@@ -41,13 +41,7 @@ PROSE = "It happens about once in two hundred runs, mostly under load. Going bac
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    folder = tmp_path_factory.mktemp("literals")
-    for path, text in FILES.items():
-        (folder / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "tree" / path).write_text(text)
-    options = IndexOptions(home=folder / "home", workers=1, embedding=EmbeddingOptions("none"))
-    with Index.open(folder / "tree", options) as opened:
-        opened.update()
+    with indexed_tree(tmp_path_factory.mktemp("literals"), FILES) as opened:
         yield opened
 
 

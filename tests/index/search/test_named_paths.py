@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
+from indexed_tree import indexed_tree
 
 from cqm.index.engine import Index
 from cqm.index.model.errors import NotIndexedError, QueryError
-from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Answer, Confidence, Query
 from cqm.index.model.symbols import ReadQuery
 
@@ -38,14 +38,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    folder = tmp_path_factory.mktemp("paths")
-    tree = folder / "shop"
-    for path, text in FILES.items():
-        (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).write_text(text, encoding="utf-8")
-    options = IndexOptions(home=folder / "home", workers=1, embedding=EmbeddingOptions(provider="none"))
-    with Index.open(tree, options) as opened:
-        opened.update()
+    with indexed_tree(tmp_path_factory.mktemp("paths"), FILES, "shop") as opened:
         yield opened
 
 

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from indexed_tree import indexed_tree
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
-from cqm.index.model.options import EmbeddingOptions, IndexOptions
+from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import Confidence, Hit, Query, SearchMode
 from cqm.index.model.symbols import ReadQuery
 
@@ -418,15 +419,12 @@ def test_usages_of_an_operator_tell_other_operators_of_no_other_sign(index: Inde
 def test_a_namespace_in_front_is_that_of_the_file_where_no_folder_has_its_name(
     tmp_path: Path, name: str, path: str, symbol: str
 ) -> None:
-    for file, text in {
+    files = {
         "src/Client.php": "<?php\n\nnamespace GuzzleHttp;\n\nclass Client\n{\n    function send($r) {}\n}\n",
         "tests/ClientTest.php": "<?php\nuse GuzzleHttp\\Client;\n\nclass ClientTest { function it() {} }\n",
         "src/Polly.Core/Pipe.cs": "namespace Polly;\n\nclass ResiliencePipeline\n{\n    void Execute() { }\n}\n",
-    }.items():
-        (tmp_path / "tree" / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "tree" / file).write_text(text)
-    with Index.open(tmp_path / "tree", IndexOptions(tmp_path / "home", embedding=EmbeddingOptions("none"))) as index:
-        index.update()
+    }
+    with indexed_tree(tmp_path, files) as index:
         first = index.search(Query(name)).hits[0]
         assert (first.path, first.symbol) == (path, symbol)
         assert index.read(ReadQuery(name)).path == path

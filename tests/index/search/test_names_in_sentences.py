@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+from indexed_tree import indexed_tree
 
 from cqm.index.engine import Index
-from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Confidence, Hit, Query
 
 pytestmark = pytest.mark.processes
@@ -31,13 +31,7 @@ PROSE = "It happens about once in two hundred runs, mostly when a parcel class i
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    folder = tmp_path_factory.mktemp("sentences")
-    for path, text in FILES.items():
-        (folder / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "tree" / path).write_text(text)
-    options = IndexOptions(home=folder / "home", workers=1, embedding=EmbeddingOptions("none"))
-    with Index.open(folder / "tree", options) as opened:
-        opened.update()
+    with indexed_tree(tmp_path_factory.mktemp("sentences"), FILES) as opened:
         yield opened
 
 
@@ -117,5 +111,6 @@ def test_a_name_in_backticks_at_the_end_of_a_text_about_something_else_makes_no_
     assert index.search(Query(f"{text}The last thing printed by the pod is `state`.")).confidence is not Confidence.HIGH
 
 
+@pytest.mark.timeout(20)  # in the square of its parts it takes minutes
 def test_a_name_of_thousands_of_parts_is_looked_up_once(index: Index) -> None:
-    assert index.search(Query("a." * 20_000 + "state")).hits is not None
+    assert index.search(Query("a." * 20_000 + "state")).complete

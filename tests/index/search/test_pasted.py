@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from indexed_tree import indexed_tree
 
 from cqm.index.engine import Index
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
@@ -59,14 +60,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    folder = tmp_path_factory.mktemp("pasted")
-    tree = folder / "post"
-    for path, text in FILES.items():
-        (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).write_text(text, encoding="utf-8")
-    options = IndexOptions(home=folder / "home", workers=1, embedding=EmbeddingOptions(provider="none"))
-    with Index.open(tree, options) as opened:
-        opened.update()
+    with indexed_tree(tmp_path_factory.mktemp("pasted"), FILES, "post") as opened:
         yield opened
 
 

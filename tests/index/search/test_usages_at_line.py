@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from indexed_tree import indexed_tree
 
 from cqm.index.engine import Index
 from cqm.index.model.errors import QueryError
-from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.server.answers.usages import usage_text
 
 pytestmark = pytest.mark.processes
@@ -51,13 +51,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    root = tmp_path_factory.mktemp("at_line") / "project"
-    for path, text in FILES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    options = IndexOptions(home=root.parent / "home", workers=1, embedding=EmbeddingOptions("none"))
-    with Index.open(root, options) as opened:
-        opened.update()
+    with indexed_tree(tmp_path_factory.mktemp("at_line"), FILES, "project") as opened:
         yield opened
 
 
@@ -144,11 +138,8 @@ def test_the_index_is_asked_by_a_path_of_its_own_root(index: Index, tmp_path: Pa
         index.usages(f"{tmp_path}/elsewhere.py:7")
 
 
-def test_a_column_finds_each_of_the_same_words_of_a_line(index: Index, tmp_path: Path) -> None:
-    (tmp_path / "tree").mkdir()
+def test_a_column_finds_each_of_the_same_words_of_a_line(tmp_path: Path) -> None:
     text = "def up(it):\n    return it\n\n\ndef top(it):\n    return up(up(it))\n"
-    (tmp_path / "tree/a.py").write_text(text)
-    with Index.open(tmp_path / "tree", IndexOptions(tmp_path / "home", embedding=index.options.embedding)) as opened:
-        opened.update()
+    with indexed_tree(tmp_path, {"a.py": text}) as opened:
         for column in (12, 15):
             assert [it.symbol for it in opened.usages(f"a.py:6:{column}").definitions] == ["up"]
