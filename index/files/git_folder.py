@@ -6,6 +6,7 @@ folders named by `.git` and `commondir` may lie anywhere; of their content only 
 
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from cqm.index.disk.beneath import read_small
@@ -31,11 +32,17 @@ class GitFolder:
 
 def git_folder_of(folder: Path) -> GitFolder | None:
     """Find the repository of a folder's work tree; None outside of one."""
-    for top in (folder, *folder.parents):
+    for top in _with_parents(folder):
         found = git_folder_at(top)
         if found:
             return found
     return None
+
+
+@lru_cache(maxsize=1 << 8)
+def _with_parents(folder: Path) -> tuple[Path, ...]:
+    # Each search asks for them, and making a Path takes longer than looking into its folder.
+    return (folder, *folder.parents)
 
 
 def git_folder_at(top: Path) -> GitFolder | None:

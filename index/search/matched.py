@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from math import fsum, log1p
 from typing import Any, NamedTuple
@@ -258,7 +259,13 @@ def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequ
 
 def _of(it: StoredDefinition, start: int, text: str) -> Naming:
     extent = (start + it.first, start + it.last)
-    return Naming(it.name, it.kind, start + it.line, signature_of(text.split("\n")[it.first :], it), extent)
+    return Naming(it.name, it.kind, start + it.line, _signature(text, it), extent)
+
+
+@lru_cache(maxsize=1 << 9)
+def _signature(text: str, it: StoredDefinition) -> str:
+    # Questions of one task have the same results again.
+    return signature_of(text.split("\n")[it.first :], it)
 
 
 def _declared_before(generation: Generation, parts: Sequence[Candidate], kinds: Sequence[str]) -> list[Naming | None]:

@@ -51,9 +51,11 @@ _USUAL_LINE = 256
 
 def most_tokens(text: str) -> float:
     """Return a number of tokens that a reply hardly exceeds; most have a tenth less."""
+    lines = text.split("\n")
+    if len(max(lines, key=len)) <= _USUAL_LINE:
+        return _MARGIN * sum(map(_tokens_of_line, lines))
     return _MARGIN * sum(
-        _tokens_of_line(line) if len(line) <= _USUAL_LINE else _tokens_of_line.__wrapped__(line)
-        for line in text.split("\n")
+        _tokens_of_line(line) if len(line) <= _USUAL_LINE else _tokens_of_line.__wrapped__(line) for line in lines
     )
 
 

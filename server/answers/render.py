@@ -125,9 +125,9 @@ def are_names(query: Query, answer: Answer) -> bool:
     if len(answer.hits) < _MANY:
         return False
     key = name_key(answer.hits[0].symbol)
-    return key in read_question(query.text).keys and all(
-        name_key(hit.symbol) == key and hit.line for hit in answer.hits
-    )
+    # Few pages are of one name, and reading a question takes longer than looking at its results.
+    is_one = all(hit.line and name_key(hit.symbol) == key for hit in answer.hits)
+    return is_one and key in read_question(query.text).keys
 
 
 def compact_line(hit: Hit) -> str:
