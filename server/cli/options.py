@@ -119,14 +119,16 @@ def root_around(path: Path) -> Path | None:
 def place_of(path: Path | None) -> tuple[Path, str]:
     """Resolve a path within a project; return the project's root, and the path relative to it ("" for the root).
 
-    The project is the working folder's if the path is in it, else the nearest around the path.
+    The project is the working folder's if the path is in it, else the nearest around the path. So it is where the
+    working folder is no project, but may have several below it.
     """
     if path is None:
         return root_of(None), ""
     real = path.resolve()
-    root = project_root(Path.cwd().resolve())
-    if is_too_wide(root) or not real.is_relative_to(root):
-        root = project_root(real if real.is_dir() else real.parent)
+    root, around = project_root(Path.cwd().resolve()), project_root(real if real.is_dir() else real.parent)
+    is_within = real.is_relative_to(root) and not is_too_wide(root)
+    if not is_within or (is_project(around) and not is_project(root)):
+        root = around
     if is_too_wide(root):
         # Named, so it is wanted; a file directly in it is one of its own.
         root = root_of(None) if real == Path.cwd().resolve() else real

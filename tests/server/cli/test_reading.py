@@ -73,3 +73,15 @@ def test_what_has_no_symbols_is_outlined_with_none(cqm: "Cqm") -> None:
         else:
             target.unlink()
     assert cqm.run("outline").stdout == f"{cqm.project}: no files, 0 symbols.\n"
+
+
+def test_a_path_was_about_the_folder_above_several_projects_and_all_of_them_were_indexed(cqm: "Cqm") -> None:
+    above = cqm.project.parent / "several"
+    for name in ("one", "other"):
+        (above / name).mkdir(parents=True)
+        (above / name / "cqm.yml").touch()
+        (above / name / "app.py").write_text(f"def of_{name}():\n    pass\n")
+    within = cqm.within("../several")
+    assert within.json("read", "of_one", "--path", "one")["path"] == "app.py"
+    assert within.run("outline", "one/app.py").stdout.startswith("app.py: 1 symbol, python.\n")
+    assert [it["root"] for it in cqm.json("list")["indexes"]] == [str(above / "one")]
