@@ -15,12 +15,14 @@ _MOST_ALTERNATIVES = 256
 def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
     """Return the paths matching any of the globs: "src/{a,b}.py" matches "src/a.py" and "src/b.py".
 
+    Brackets are a class of characters and also themselves: "app/[id]/**" matches "app/[id]/page.tsx".
+
     Raises:
         QueryError: a glob is malformed, or they are too many or too long together.
     """
     if not globs:
         return set()
-    globs = [each for glob in globs for each in _alternatives(glob)]
+    globs = [read for glob in globs for each in _alternatives(glob) for read in _with_brackets_as_named(each)]
     import re2  # start-up time
 
     try:
@@ -53,6 +55,13 @@ def _alternatives(glob: str) -> list[str]:
             message = f"`{glob[:100]}` means more than {_MOST_ALTERNATIVES} globs."
             raise QueryError(message, remedy="Give fewer alternatives in braces.")
     return done
+
+
+def _with_brackets_as_named(glob: str) -> tuple[str, ...]:
+    """Return a glob, and also as one whose brackets are characters of a name: web frameworks call folders "[id]"."""
+    if "[" not in glob or "\\" in glob:
+        return (glob,)
+    return (glob, "".join(f"\\{sign}" if sign in "[]" else sign for sign in glob))
 
 
 def escaped(path: str) -> str:

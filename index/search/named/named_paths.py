@@ -185,7 +185,7 @@ def _of_place(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
     if not lines or len(question.places) > 1 or not has_usual_ending(lines.path):
         return NamedPaths(question)
     tree = TreePaths(lookup.generation.manifest.file_paths(), root)
-    if tree.of(lines.path) or tree.of(question.places[0].path):
+    if tree.of(lines.path) or tree.of(question.places[0].path) or tree.alone(lines.path):
         return NamedPaths(question)
     return _without_file(lookup, question, question, tree, root, plain_name(lines.path))
 

@@ -157,6 +157,8 @@ def _at_places(
     generation: Generation, tree: TreePaths, places: Sequence[NamedPlace], keep: PointFilter | None
 ) -> Pinned:
     matches = of_project([tree.of(place.path) for place in places])
+    if not any(matches):
+        matches = [tree.alone(place.path) for place in places]
     found = [it for place, of_place in zip(places, matches, strict=True) for it in _files(generation, place, of_place)]
     lines: dict[str, int] = {}
     for it in _first_of_each_stack(found):

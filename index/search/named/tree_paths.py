@@ -78,6 +78,12 @@ class TreePaths:
             return self._of(path[1:]) or matches
         return matches
 
+    def alone(self, path: str) -> list[Match]:
+        """Return the one file named as an absolute path is: a container has each service in a folder of its own."""
+        known = self.by_name.get(path.rpartition("/")[2].lower(), ())
+        is_of_others = not path.startswith("/") or _STANDARD.search(path) or _in_package(path)
+        return [Match(known[0], PARTLY)] if len(known) == 1 and not is_of_others else []
+
     def one(self, path: str) -> str:
         """Return the file that a path surely means, as written or by its end; empty for none.
 

@@ -204,6 +204,15 @@ def test_globs_may_begin_with_the_root_or_the_folder_itself(index: Index, glob: 
     }
 
 
+@pytest.mark.parametrize("glob", ["app/[id]", "app/[id]/", "app/[id]/**", "app/[id]/*.ts"])
+def test_folders_with_brackets_in_their_names_were_refused_as_globs(tmp_path: Path, glob: str) -> None:
+    files = {"app/[id]/page.ts": "export function retry() {}\n", "app/x/page.ts": "export function retryOther() {}\n"}
+    with indexed_tree(tmp_path, files) as index:
+        assert paths(index, f"path:{glob} retry") == {"app/[id]/page.ts"}
+        assert {hit.path for hit in index.search(Query("retry", include=(glob,))).hits} == {"app/[id]/page.ts"}
+        assert {hit.path for hit in index.search(Query("retry", exclude=(glob,))).hits} == {"app/x/page.ts"}
+
+
 @pytest.mark.parametrize("globs", [("?" * 20_000,), ("?" * 10,) * 2_000])
 def test_globs_that_are_too_much_to_match_are_refused(index: Index, globs: tuple[str, ...]) -> None:
     """Once this was told as a fault of CQM."""

@@ -98,6 +98,11 @@ INNER = TRACEBACK + CALL.format("/app/shop/orders.py", 8, "check_basket")
             TRACEBACK + CALL.format("/app/shop/orders.py", 8, "f") + CALL.format("/app/main.py", 8, "begin"),
             ("main.py", "begin"),
         ),
+        "a service in a container of its own, whose folder is none of the project": (
+            "Error: x\n    at refuse (/usr/app/errors.ts:3:9)",
+            ("src/errors.ts", "refuse"),
+        ),
+        "a place in such a container": ("/usr/app/errors.ts:3:9", ("src/errors.ts", "refuse")),
         "the project is installed as a package": (
             TRACEBACK + CALL.format("/venv/lib/python3.12/site-packages/shop/orders.py", 8, "check_basket"),
             ORDERS,
