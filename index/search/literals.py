@@ -1,6 +1,8 @@
 """Find the few chunks that say something as a question writes it: a quoted phrase, a message, lines of code."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from heapq import nlargest
 from typing import NamedTuple
 
@@ -8,7 +10,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.ranking.exact import FEW
 from cqm.index.ranking.question import Question
 from cqm.index.store.base import TERMS, Nearest, PointFilter
-from cqm.index.text.exact_words import copied_in, literal_parts, literals_of, whole_words_of
+from cqm.index.text.exact_words import GAP, copied_in, is_caption, literal_parts, whole_words_of, without_values
 from cqm.index.text.terms import WORD, SparseTerms, distinct_terms, query_terms
 
 _COPIED_DEPTH = 20
@@ -19,6 +21,8 @@ _POSTINGS = 3_000
 """Chunks with a word that are asked for: a word of more tells nothing."""
 _MOST_WORDS = 8
 """Words of a phrase that a chunk must have to be looked into."""
+_SEVERAL = 4
+"""Words of a text, from which on one may be a value that the chunk does not have."""
 _MOST_READ = 200
 """Chunks with all of these words that are looked into."""
 _LEAST_RUN, _LEAST_CHARACTERS = 2, 15
@@ -55,16 +59,33 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    phrases = _said((phrase, _with_phrase(generation, phrase, keep)) for phrase in question.phrases)
+    having = {phrase: _with_phrase(generation, phrase, keep) for phrase in question.phrases}
+    phrases = _said(having.items())
+    # A longer phrase that nothing says may be a message with values, such as that of an error in JSON.
+    longest = max(map(len, phrases.texts), default=0)
+    unsaid = [phrase for phrase, ids in having.items() if not ids and len(phrase) > longest]
     if phrases.ids:
-        return phrases
-    if not (question.copied or question.pasted):
-        return Said()
-    texts = _texts(generation, nlargest(_COPIED_DEPTH, found, key=found.__getitem__))
-    if copied := next((ids for form in question.copied if (ids := _having(form, texts))), []):
-        return _said([(question.said, copied)])
-    pasted = ((text, _with_runs(generation, question, text, found, keep)) for text in question.pasted)
-    return _said(pasted)._replace(is_whole=False)
+        most = _saying_most(generation, question, unsaid, found, keep)
+        return most if most.ids else phrases
+    if is_caption(question.said) and (captioned := _with_caption(generation, question.said.strip(), keep)):
+        return _said([(question.said, captioned)])
+    if question.copied:
+        texts = _texts(generation, nlargest(_COPIED_DEPTH, found, key=found.__getitem__))
+        if copied := next((ids for form in question.copied if (ids := _having(form, texts))), []):
+            return _said([(question.said, copied)])
+    return _saying_most(generation, question, [*question.pasted, *unsaid], found, keep)
+
+
+def _saying_most(
+    generation: Generation,
+    question: Question,
+    texts: Iterable[str],
+    found: Mapping[str, float],
+    keep: PointFilter | None,
+) -> Said:
+    """Find the few chunks that say most of some pasted texts."""
+    said = _said((text, _with_runs(generation, question, text, found, keep)) for text in texts)
+    return said._replace(is_whole=False)
 
 
 def _said(found: Iterable[tuple[str, Sequence[str]]]) -> Said:
@@ -79,6 +100,14 @@ def _with_phrase(generation: Generation, phrase: str, keep: PointFilter | None) 
         if having := _having(phrase, _texts(generation, _with_words(generation, [part], keep))):
             return having
     return []
+
+
+def _with_caption(generation: Generation, caption: str, keep: PointFilter | None) -> list[str]:
+    """Return the ids of chunks with a caption as it is written: such short texts also stand in other spellings."""
+    words = r"\s+".join(map(re.escape, caption.split()))
+    written = re.compile(rf"(?<!\w){words}(?!\w)")
+    texts = _texts(generation, _with_words(generation, [caption], keep))
+    return [name for name, text in texts.items() if written.search(text)]
 
 
 def _with_runs(
@@ -96,9 +125,9 @@ def _with_runs(
 
 def _sharing(form: str, texts: Mapping[str, str]) -> list[str]:
     """Return the ids of the texts that have most of a pasted one, if that is enough."""
-    words = form.lower().split()[:_MOST_IN_RUNS]
-    # The values in a message are in no file.
-    total = sum(map(len, words if "\n" in form else literals_of(form.lower()).split()[:_MOST_IN_RUNS]))
+    # The values in a message are in no file, or in a test that has the same by chance.
+    words = (form if "\n" in form else without_values(form)).lower().split()[:_MOST_IN_RUNS]
+    total = sum(len(word) for word in words if word != GAP)
     runs = {name: _runs(words, said) for name, said in texts.items()}
     most = max((run.total for run in runs.values()), default=0)
     if most < _LEAST_SHARE * total:
@@ -148,9 +177,19 @@ def _with_words(generation: Generation, parts: Iterable[str], keep: PointFilter 
         own = [posted[term] for term in part]
         # Of a word with more, the chunks are not all known.
         known = [it.keys() for it in own if len(it) < _POSTINGS] or [it.keys() for it in own]
-        for name in frozenset.intersection(*map(frozenset, known)) if known else ():
+        for name in _in_all(known):
             scores[name] = sum(it.get(name, 0.0) for it in own)
     return nlargest(_MOST_READ, scores, key=lambda name: (scores[name], name))
+
+
+def _in_all(known: Sequence[AbstractSet[str]]) -> AbstractSet[str]:
+    """Return the ids in all sets; where none is in several, those in all but one: a word may be a value."""
+    sets = [*map(frozenset, known)]
+    found = frozenset.intersection(*sets) if sets else frozenset[str]()
+    if found or len(sets) < _SEVERAL:
+        return found
+    rest = (sets[:at] + sets[at + 1 :] for at in range(len(sets)))
+    return frozenset[str]().union(*(frozenset.intersection(*some) for some in rest))
 
 
 def _terms(part: str) -> list[int]:

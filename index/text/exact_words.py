@@ -21,8 +21,11 @@ _PHRASE = re.compile(
     r"\"([^\"\n]{8,200})\"|“([^”\n]{8,200})”|(?<!\w)'([^'\n]{8,200})'(?!\w)|(?<!`)`([^`\n]{8,200})`(?!`)"
 )
 _HEADS = 2
+_LEVEL = re.compile(r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|[1-5]\d\d)[ \t]+(?=\S+[ \t])")
+"""A level of a log, or a status of HTTP, before a message."""
 _LEAST_COPIED, _MOST_COPIED = 3, 2000
 """Words and characters of what may be copied from a file: fewer words are in many chunks, more are a document."""
+_LEAST_CAPTION = 2
 _WORD = re.compile(r"\w+")
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,80})`(?!`)")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*[?!]?(?:\(\))?")
@@ -41,11 +44,12 @@ _ASKING = re.compile(
 )
 _OF_MESSAGE = re.compile(r"[:;|=<>{}\\%$]|\w\(|[\"'`](?=\W|$)|(?<!\w)[\"'`-]|[.)\]!]$|(?<![\w.])\d|(?<!\w)/|@")
 """Signs of a message that a program wrote; most questions have none of them."""
-_VALUE = re.compile(
-    r"\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<!\w)'[^'\n]{0,200}'(?!\w)|(?<!\w)--?\w[\w-]*"
-    r"|\S*[\d/\\@$%{}<>=]\S*|[:;|]\s| \("
-)
+_VALUES = r"\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<!\w)'[^'\n]{0,200}'(?!\w)|(?<!\w)--?\w[\w-]*|\S*[\d/\\@$%{}<>=]\S*"
+_VALUE = re.compile(_VALUES)
+_BETWEEN = re.compile(rf"{_VALUES}|[:;|]\s| \(")
 """Between the literal parts of a message."""
+GAP = "\0"
+"""Stands for a value in a message."""
 _MOST_PARTS = 3
 _CALLED = re.compile(r"(?<![\w.$])((?:[A-Za-z_$][\w$]*(?:\.|::|#|->)){0,6}[A-Za-z_$][\w$]*[?!]?)\(\)")
 _IDENTIFIER = re.compile(r"(?<![\w./$-])[A-Za-z_$][\w$]*[?!]?(?:(?:\.|::|#|->|\\)[A-Za-z_$][\w$]*[?!]?){0,8}(?![\w/-])")
@@ -86,16 +90,18 @@ def phrases_in(text: str) -> list[str]:
 
 
 def copied_in(text: str) -> list[str]:
-    """Return what may be copied from a file: the whole text, then without heads such as "ERROR: " or "fatal: "."""
+    """Return what may be copied from a file: the whole text, then without heads: "ERROR: ", "409 "."""
     if len(text) > _MOST_COPIED:
         return []
     forms = [text.strip()]
     for _ in range(_HEADS):
-        head, _, rest = forms[-1].partition(": ")
-        if not rest or "\n" in head:
+        level = _LEVEL.match(forms[-1])
+        head, _, rest = (level[0], "", forms[-1][level.end() :]) if level else forms[-1].partition(": ")
+        # What stands behind "failed: " may be nothing but values.
+        if "\n" in head or len(_WORD.findall(without_values(rest))) < (2 if level else _LEAST_COPIED):
             break
         forms.append(rest.strip())
-    return [form for form in forms if len(_WORD.findall(form)) >= _LEAST_COPIED]
+    return [form for form in forms if form != forms[0] or len(_WORD.findall(form)) >= _LEAST_COPIED]
 
 
 def pasted_in(text: str, *, is_prose: bool = False) -> list[str]:
@@ -117,14 +123,21 @@ def pasted_in(text: str, *, is_prose: bool = False) -> list[str]:
 
 def literal_parts(text: str) -> list[str]:
     """Return the longest lines of pasted code, or of a message the longest parts between values such as numbers."""
-    lines = text.split("\n") if "\n" in text.strip() else _VALUE.split(text)
+    lines = text.split("\n") if "\n" in text.strip() else _BETWEEN.split(text)
     parts = [line.strip() for line in lines if len(_WORD.findall(line)) >= _LEAST_COPIED]
     return sorted(dict.fromkeys(parts), key=len, reverse=True)[:_MOST_PARTS]
 
 
-def literals_of(message: str) -> str:
-    """Return a message of one line without what looks like values."""
-    return _VALUE.sub(" ", message)
+def without_values(message: str) -> str:
+    """Return a message of one line with a `GAP` for each value that it seems to have."""
+    return _VALUE.sub(f" {GAP} ", message)
+
+
+def is_caption(text: str) -> bool:
+    """Whether a text may be a button, heading or message of an application: a few words, and a capital first."""
+    text = text.strip()
+    words = len(text.split()) if text[:1].isupper() and "\n" not in text else 0
+    return _LEAST_CAPTION <= words <= _SHORT and not _ASKING.match(text)
 
 
 def whole_words_of(phrase: str) -> str:

@@ -22,6 +22,8 @@ LONG = '''def answer(view):
     """
     if view is None:
         raise ValueError(f"The parcel {{view}} has lost its label, so {{view!r}} stays here")
+    if view.closed:
+        raise KeyError(f"{{view!r}} is function or object, or view of a request")
     shelf = sorted(view.letters, key=len)
     total = sum(letter.weight for letter in shelf)
     view.ledger.append(("weighed", total, shelf[0]))
@@ -33,6 +35,10 @@ FILLER = "\n".join(
 FILES = {
     **{f"near/view_{n}.py": NEAR.format(n=n) for n in range(70)},
     "far/answer.py": LONG.format(filler=FILLER),
+    "far/shop.html": f"<p>{' '.join(f'word{n} view' for n in range(150))}</p>\n<h2>View object</h2>\n",
+    "far/send.py": "def send(view):\n    if not view.open:\n        log.error('object of view failed: %s', view.reason)\n"
+    "    return view\n",
+    "near/test_send.py": "def test_send():\n    assert view(Mint(reason='timeout', of='view')) == Mint(reason='timeout')\n",
     "far/error.py": "class IllegalParcelError(Exception):\n"
     '    """An illegal parcel error: raised for an illegal parcel, in error."""\n',
 }
@@ -72,6 +78,8 @@ def test_a_quoted_phrase_that_nothing_has_is_answered_by_its_words(index: Index)
         pytest.param("IllegalParcelError: illegal parcel: has lost its label, so 3 stays here", id="after a head"),
         pytest.param("app-1  | ERROR error: has lost its label, so", id="after the head of a log"),
         pytest.param("has lost its label, so (exit code 1)", id="before a tail"),
+        pytest.param("ERROR has lost its label, so", id="after a level without a colon"),
+        pytest.param('{"status": 500, "message": "The parcel 12 has lost its label, so 12 stays"}', id="in JSON"),
     ],
 )
 def test_a_message_is_found_where_its_literal_parts_stand(index: Index, message: str) -> None:
@@ -99,3 +107,18 @@ def test_a_plain_question_with_three_words_of_a_text_is_answered_by_all_of_its_w
 def test_a_request_is_no_message_though_it_has_signs_and_words_in_a_row_of_some_text(index: Index) -> None:
     hits = index.search(Query("add to the view: an object, so that the view function and the object of it are 2")).hits
     assert not any("exact" in hit.parts for hit in hits)
+
+
+@pytest.mark.parametrize("caption", ["View object", "View  object "])
+def test_the_two_words_of_a_button_were_answered_by_chunks_with_both_words(index: Index, caption: str) -> None:
+    assert first(index, caption).path == "far/shop.html"
+    assert first(index, caption.lower()).path != "far/shop.html"
+
+
+def test_a_message_was_answered_by_a_test_with_the_same_value(index: Index) -> None:
+    message = "12:01 [error] object of view failed: Mint(reason='timeout', of='view')"
+    assert first(index, message).path == "far/send.py"
+
+
+def test_a_message_was_lost_where_a_plain_word_of_it_was_a_value(index: Index) -> None:
+    assert first(index, "bob is function or object, or view of a request.").path == "far/answer.py"
