@@ -10,7 +10,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.ranking.exact import FEW
 from cqm.index.ranking.question import Question
 from cqm.index.store.base import TERMS, Nearest, PointFilter
-from cqm.index.text.exact_words import GAP, copied_in, is_caption, literal_parts, whole_words_of, without_values
+from cqm.index.text.exact_words import copied_in, is_caption, literal_parts, weighed_words, whole_words_of
 from cqm.index.text.terms import WORD, SparseTerms, distinct_terms, query_terms
 
 _COPIED_DEPTH = 20
@@ -63,7 +63,7 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
     phrases = _said(having.items())
     # A longer phrase that nothing says may be a message with values, such as that of an error in JSON.
     longest = max(map(len, phrases.texts), default=0)
-    unsaid = [phrase for phrase, ids in having.items() if not ids and len(phrase) > longest]
+    unsaid = [phrase for phrase, ids in having.items() if not ids and len(phrase) > max(longest, _LEAST_CHARACTERS)]
     if phrases.ids:
         most = _saying_most(generation, question, unsaid, found, keep)
         return most if most.ids else phrases
@@ -125,9 +125,10 @@ def _with_runs(
 
 def _sharing(form: str, texts: Mapping[str, str]) -> list[str]:
     """Return the ids of the texts that have most of a pasted one, if that is enough."""
-    # The values in a message are in no file, or in a test that has the same by chance.
-    words = (form if "\n" in form else without_values(form)).lower().split()[:_MOST_IN_RUNS]
-    total = sum(len(word) for word in words if word != GAP)
+    weighed = [(word, 1.0) for word in form.lower().split()] if "\n" in form else weighed_words(form)
+    words = weighed[:_MOST_IN_RUNS]
+    # The values in a message are in no file.
+    total = sum(len(word) for word, weight in words if weight == 1)
     runs = {name: _runs(words, said) for name, said in texts.items()}
     most = max((run.total for run in runs.values()), default=0)
     if most < _LEAST_SHARE * total:
@@ -136,15 +137,16 @@ def _sharing(form: str, texts: Mapping[str, str]) -> list[str]:
 
 
 class _Runs(NamedTuple):
-    """Characters of the words that a chunk has in runs, all together and in the longest run."""
+    """Weight of the words that a chunk has in runs, all together and in the heaviest run."""
 
-    total: int
-    longest: int
+    total: float
+    longest: float
 
 
-def _runs(words: Sequence[str], said: str) -> _Runs:
+def _runs(words: Sequence[tuple[str, float]], said: str) -> _Runs:
     """Weigh the runs of words that a text has as they are written."""
-    total = longest = start = 0
+    total = longest = 0.0
+    start = 0
     while start + _LEAST_RUN <= len(words):
         end = start + _LEAST_RUN
         run = _run(words[start:end])
@@ -153,14 +155,14 @@ def _runs(words: Sequence[str], said: str) -> _Runs:
             continue
         while end < len(words) and _run(words[start : end + 1]) in said:
             end += 1
-        own = sum(map(len, words[start:end]))
+        own = sum(weight * len(word) for word, weight in words[start:end])
         total, longest, start = total + own, max(longest, own), end
     return _Runs(total, longest)
 
 
-def _run(words: Sequence[str]) -> str:
+def _run(words: Sequence[tuple[str, float]]) -> str:
     """Join words as files may have them: signs at both ends may be of the message."""
-    return " ".join(words).strip("\"'`.,:;!?()[]")
+    return " ".join([word for word, _ in words]).strip("\"'`.,:;!?()[]")
 
 
 def _with_words(generation: Generation, parts: Iterable[str], keep: PointFilter | None) -> list[str]:

@@ -21,8 +21,10 @@ _PHRASE = re.compile(
     r"\"([^\"\n]{8,200})\"|“([^”\n]{8,200})”|(?<!\w)'([^'\n]{8,200})'(?!\w)|(?<!`)`([^`\n]{8,200})`(?!`)"
 )
 _HEADS = 2
-_LEVEL = re.compile(r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|[1-5]\d\d)[ \t]+(?=\S+[ \t])")
-"""A level of a log, or a status of HTTP, before a message."""
+_LEVEL = re.compile(
+    r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|[1-5]\d\d)(?::[\w.]{1,80}:|[ \t]+(?=\S+[ \t]))"
+)
+"""A level of a log, or a status of HTTP, before a message; Python's `logging` writes `ERROR:root:`."""
 _LEAST_COPIED, _MOST_COPIED = 3, 2000
 """Words and characters of what may be copied from a file: fewer words are in many chunks, more are a document."""
 _LEAST_CAPTION = 2
@@ -48,8 +50,9 @@ _VALUES = r"\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<!\w)'[^'\n]{0,200}'(?!\w)|(?<!
 _VALUE = re.compile(_VALUES)
 _BETWEEN = re.compile(rf"{_VALUES}|[:;|]\s| \(")
 """Between the literal parts of a message."""
-GAP = "\0"
-"""Stands for a value in a message."""
+_VALUE_WEIGHT = 0.25
+"""Of a character in what looks like a value: a test may have it by chance, and the message itself may have `@Body`."""
+_SPACED = re.compile(r"\S+")
 _MOST_PARTS = 3
 _CALLED = re.compile(r"(?<![\w.$])((?:[A-Za-z_$][\w$]*(?:\.|::|#|->)){0,6}[A-Za-z_$][\w$]*[?!]?)\(\)")
 _IDENTIFIER = re.compile(r"(?<![\w./$-])[A-Za-z_$][\w$]*[?!]?(?:(?:\.|::|#|->|\\)[A-Za-z_$][\w$]*[?!]?){0,8}(?![\w/-])")
@@ -98,7 +101,7 @@ def copied_in(text: str) -> list[str]:
         level = _LEVEL.match(forms[-1])
         head, _, rest = (level[0], "", forms[-1][level.end() :]) if level else forms[-1].partition(": ")
         # What stands behind "failed: " may be nothing but values.
-        if "\n" in head or len(_WORD.findall(without_values(rest))) < (2 if level else _LEAST_COPIED):
+        if "\n" in head or len(_WORD.findall(_VALUE.sub(" ", rest))) < (2 if level else _LEAST_COPIED):
             break
         forms.append(rest.strip())
     return [form for form in forms if form != forms[0] or len(_WORD.findall(form)) >= _LEAST_COPIED]
@@ -128,9 +131,13 @@ def literal_parts(text: str) -> list[str]:
     return sorted(dict.fromkeys(parts), key=len, reverse=True)[:_MOST_PARTS]
 
 
-def without_values(message: str) -> str:
-    """Return a message of one line with a `GAP` for each value that it seems to have."""
-    return _VALUE.sub(f" {GAP} ", message)
+def weighed_words(message: str) -> list[tuple[str, float]]:
+    """Return the words of a message of one line in lower case, each with a weight; what looks like a value has less."""
+    ends = [(it.start(), it.end()) for it in _VALUE.finditer(message)]
+    return [
+        (it[0].lower(), _VALUE_WEIGHT if any(start <= it.start() < end for start, end in ends) else 1.0)
+        for it in _SPACED.finditer(message)
+    ]
 
 
 def is_caption(text: str) -> bool:
