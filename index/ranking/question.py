@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cqm.index.ranking.file_roles import GENERATED, ROLES
-from cqm.index.ranking.project import Topic, topic_of
+from cqm.index.ranking.project import Topic
+from cqm.index.ranking.project_topics import topic_of
 from cqm.index.ranking.question_form import sentence_likeness
 from cqm.index.text.calls import calls_in
 from cqm.index.text.exact_words import codes_in, copied_in, named_in, names_in, pasted_in, phrases_in, subject_of

@@ -20,7 +20,10 @@ _MOST_CHUNKS = 40
 """Chunks of a file in which they are."""
 _MOST_FILES = 5
 _ASIDE = frozenset({"test", "example", "legacy"})
-_ASIDE_FOLDERS = re.compile(r"(?:^|/)(?:sandbox|templates?|node_modules)/", re.IGNORECASE)
+_ASIDE_FOLDERS = re.compile(
+    r"(?:^|/)(?:(?:sandbox|templates?|node_modules)/|(?:docs?|website)/.*(?<!\.md)(?<!\.mdx)(?<!\.rst)(?<!\.adoc)$)",
+    re.IGNORECASE,
+)
 """Roles and folders of files that are of another project than the one asked about."""
 
 
