@@ -307,7 +307,7 @@ _OF_PROGRAM = (
             "dependency list/version/project/external/party/declare/define/specified/managed/pinned/it/this/what/which",
             *("depend what/which/library/package/project/it", "external/party library/package/module/dependency"),
         ),
-        "third party external library packages modules versions runtime direct require development dev use import listed",
+        "third party external library packages modules versions runtime direct require dev use import listed",
         r"(?:libs\.versions\.toml|Directory\.Packages\.props)$",
         (
             _MANIFEST,
