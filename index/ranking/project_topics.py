@@ -118,7 +118,7 @@ _OF_TOOLS = (
     topic(
         "docker",
         ("dockerfile", "docker image/build/run/compose/container/start/it/project", "container setup/build"),
-        "image build run start container i locally base development with in",
+        "image build built run start container i locally base development with in",
         r"(?:[^/]*\.)?(?:Dockerfile|Containerfile)(?:\.[^/]*)?$",
         r"(?:docker-)?compose(?:\.[\w-]+)?\.ya?ml$",
         (_DOCUMENT, _heading("docker")),
@@ -228,7 +228,7 @@ _OF_TOOLS = (
     ),
     topic(
         "documentation",
-        ("documentation/docs build/hosted/published/site",),
+        ("documentation/docs build/built/hosted/published/site",),
         "website api generate",
         r"(?:mkdocs\.ya?ml|\.readthedocs\.ya?ml|book\.toml|docusaurus\.config\.\w+|\.?typedoc\.json|\.jazzy\.yaml"
         r"|_config\.yml|antora\.yml)$",
