@@ -57,17 +57,28 @@ def project_files(lookup: NameLookup, question: Question, keep: PointFilter | No
     topic = question.topic
     if topic is None or (keep and (keep.sources or keep.issues or keep.kinds)):
         return NOTHING
-    ids: list[str] = []
+    ids: dict[str, None] = {}
     for it in _ordered(lookup.generation.manifest.paths(), topic, question)[:_MOST_READ]:
         rows = [row for row in lookup.generation.manifest.chunks_of(it.path) if counts(row, keep)]
-        if (found := _answering(lookup, rows[:_MOST_CHUNKS], it.files)) and len(ids) < _MOST_FILES:
-            ids.append(found)
+        if found := _answering(lookup, rows[:_MOST_CHUNKS], it.files):
+            ids[found] = None
+        if len(ids) == _MOST_FILES:
+            break
     return Pinned(tuple(ids), {}) if ids else NOTHING
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class _Place:
-    """A file of a topic, and its order among others: what is less comes first."""
+    """A file of a topic, and its order among others: what is less comes first.
+
+    Attributes:
+        is_aside: whether it is of another project than the one asked about.
+        rank: among the files of the topic.
+        unlike: the negative number of words of the question in its name.
+        depth: of its folder.
+        path: of it.
+        files: that it is one of.
+    """
 
     is_aside: bool
     rank: int
@@ -82,9 +93,10 @@ def _ordered(paths: Sequence[str], topic: Topic, question: Question) -> list[_Pl
 
 
 def _places(paths: Sequence[str], topic: Topic, question: Question) -> Iterator[_Place]:
-    for path in paths:
-        for rank, files in enumerate(topic.files):
-            if files.paths.search(path):
+    for rank, files in enumerate(topic.files):
+        pattern = files.of_paths
+        for path in paths:
+            if pattern.search(path):
                 role = role_of(path)
                 unlike = -len(question.words.intersection(stems(PurePosixPath(path).stem)))
                 is_aside = (role is not None and role.name in _ASIDE) or bool(_ASIDE_FOLDERS.search(path))
@@ -93,12 +105,13 @@ def _places(paths: Sequence[str], topic: Topic, question: Question) -> Iterator[
 
 def _answering(lookup: NameLookup, rows: Sequence[ChunkRow], files: Files) -> str:
     """Return the id of the first chunk of a file with a line that answers; empty if none has one."""
-    if not rows or files.says is None:
+    if not rows or not files.says:
         return rows[0].id if rows else ""
     generation = lookup.generation
+    pattern = files.of_lines
     payloads = generation.store.payloads([row.id for row in rows], ("text", "content"))
     for row in rows:
         payload = payloads.get(row.id, {})
-        if files.says.search(str(payload.get("content") or payload.get("text", ""))):
+        if pattern.search(str(payload.get("content") or payload.get("text", ""))):
             return row.id
     return ""
