@@ -317,7 +317,8 @@ _OF_PROGRAM = (
                 r"|^\s*(?:implementation|api)\b"
             ),
         ),
-        r"(?:Gemfile|requirements(?:[-_.]\w+)?\.(?:txt|in)|Pipfile|environment\.ya?ml|Podfile|Cartfile)$",
+        r"(?:Gemfile|requirements\.(?:txt|in)|Pipfile|environment\.ya?ml|Podfile|Cartfile)$",
+        r"requirements[-_.]\w+\.(?:txt|in)$",
         (r"(?:[^/]+\.(?:cs|fs)proj|packages\.config)$", r"<PackageReference|<package "),
         (r"(?:CMakeLists\.txt|meson\.build)$", r"find_package|dependency\("),
         names="dependencies",
