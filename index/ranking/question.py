@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cqm.index.ranking.file_roles import GENERATED, ROLES
+from cqm.index.ranking.project import Topic
+from cqm.index.ranking.project_topics import topic_of
 from cqm.index.ranking.question_form import sentence_likeness
 from cqm.index.text.calls import calls_in
 from cqm.index.text.exact_words import codes_in, copied_in, named_in, names_in, pasted_in, phrases_in, subject_of
@@ -69,6 +71,7 @@ class Question:
         pasted: parts of its text that are surely from a file or a program: code, a message with values.
         subject: the one name that it asks about as a plain sentence: "where is get_url defined".
         named: names within it that are marked as such, as in `named_in`.
+        topic: asked of the project itself; None for other questions.
         sentence: 0 for the name of a topic, 1 for a sentence, and degrees between.
     """
 
@@ -93,6 +96,7 @@ class Question:
     notations: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
+    topic: Topic | None = None
 
     @property
     def keys(self) -> frozenset[str]:
@@ -136,6 +140,7 @@ def read_question(text: str) -> Question:
         notations=names,
         declared=lines,
         parameters=parameters_in(text) if symbol or names or lines else (),
+        topic=topic_of(text, lowered),
     )
 
 

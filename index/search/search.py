@@ -28,6 +28,7 @@ from cqm.index.search.matched import Naming, definitions_first, namings, without
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.named.in_sentence import about_subject
 from cqm.index.search.named.named_places import NOTHING, Names, Pinned, pinned_by, read_names
+from cqm.index.search.named.project_files import about_project, project_files
 from cqm.index.search.page import Page
 from cqm.index.search.similar import Place, find_place
 from cqm.index.search.whole_symbols import parents_of
@@ -149,7 +150,8 @@ def _read(searching: Searching, query: Query) -> _Asked:
     if not asked.is_pinning:
         return asked
     names = read_names(lookup, question, searching.root)
-    return replace(asked, names=names._replace(question=about_subject(generation, names.question)))
+    question = about_project(lookup, about_subject(generation, names.question))
+    return replace(asked, names=names._replace(question=question))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,7 @@ def _look(searching: Searching, asked: _Asked, first: int, end: int) -> _Look:
     wanted, pinned = Wanted(names.question, mode, asked.vectors, point_filter(generation, asked.query)), NOTHING
     if asked.is_pinning:
         pinned = pinned_by(asked.lookup, names.question, wanted.keep, searching.root, names.paths)
+        pinned = pinned if pinned.ids else project_files(asked.lookup, names.question, wanted.keep)
     for _ in range(_ATTEMPTS):
         commits = generation.manifest.commits
         results, found, unread = _looked(searching, asked, wanted, pinned, end)
@@ -203,7 +206,9 @@ def _judgement(generation: Generation, asked: _Asked, look: _Look) -> tuple[Judg
     of_kinds = bool(asked.query.kinds)
     seen = Seen(look.results[:_JUDGED], look.payloads, cosines, evidence.terms, of_kinds, evidence.likely)
     chunks = generation.manifest.chunk_count()
-    return judged(names.question, seen, chunks, names.note, is_file_missing=names.is_file_missing)
+    topic = names.question.topic
+    is_file_missing = names.is_file_missing or (topic is not None and not topic.is_of_code and not look.pinned.ids)
+    return judged(names.question, seen, chunks, names.note, is_file_missing=is_file_missing)
 
 
 def _looked(

@@ -150,7 +150,7 @@ def _of_paths(generation: Generation, paths: Sequence[str], keep: PointFilter | 
 
 
 def _kept(generation: Generation, path: str, keep: PointFilter | None) -> list[ChunkRow]:
-    return [row for row in generation.manifest.chunks_of(path) if _counts(row, keep)]
+    return [row for row in generation.manifest.chunks_of(path) if counts(row, keep)]
 
 
 def _at_places(
@@ -167,7 +167,7 @@ def _at_places(
             # The file was longer, or its lines don't matter.
             at = [*it.rows] if not it.place.first else [*it.rows[-1:]]
         for row in at:
-            if _counts(row, keep):
+            if counts(row, keep):
                 lines.setdefault(row.id, max(it.place.first, row.start_line))
         if len(lines) >= _MOST_CHUNKS:
             break
@@ -177,7 +177,7 @@ def _at_places(
 def _of_operator(lookup: NameLookup, symbol: str, keep: PointFilter | None) -> Pinned:
     """Return the chunks that define an operator, those of tests and examples last."""
     rows = lookup.generation.manifest.chunks([it.id for it in lookup.defining(symbol)])
-    kept = [row for row in rows.values() if _counts(row, keep)]
+    kept = [row for row in rows.values() if counts(row, keep)]
     kept.sort(key=lambda row: (role_of(row.path) is not None, row.path, row.start_line))
     return Pinned(tuple(row.id for row in kept)[:_MOST_CHUNKS], {})
 
@@ -238,7 +238,8 @@ def _first_of_each_stack(found: Sequence[_Found]) -> Iterator[_Found]:
     yield from ordered
 
 
-def _counts(row: ChunkRow, keep: PointFilter | None) -> bool:
+def counts(row: ChunkRow, keep: PointFilter | None) -> bool:
+    """Whether a filter keeps a chunk; None keeps all."""
     if keep is None:
         return True
     is_there = row.path in keep.paths or any(row.path.startswith(f"{folder}/") for folder in keep.folders)

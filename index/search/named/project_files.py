@@ -1,0 +1,117 @@
+"""Find the files that answer a question about the project itself: its licence, its CI, its dependencies."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from cqm.index.manifest.rows import ChunkRow
+from cqm.index.ranking.file_roles import role_of
+from cqm.index.ranking.project import Files, Topic
+from cqm.index.ranking.question import Question
+from cqm.index.search.named.defining import NameLookup
+from cqm.index.search.named.named_places import NOTHING, Pinned, counts
+from cqm.index.store.base import PointFilter
+from cqm.index.text.terms import stems
+
+_MOST_READ = 12
+"""Files of a topic in which its lines are looked for."""
+_MOST_CHUNKS = 40
+"""Chunks of a file in which they are."""
+_MOST_FILES = 5
+_ASIDE = frozenset({"test", "example", "legacy"})
+_ASIDE_FOLDERS = re.compile(
+    r"(?:^|/)(?:(?:sandbox|templates?|node_modules)/|(?:docs?|website)/.*(?<!\.md)(?<!\.mdx)(?<!\.rst)(?<!\.adoc)$)",
+    re.IGNORECASE,
+)
+"""Roles and folders of files that are of another project than the one asked about."""
+
+
+def about_project(lookup: NameLookup, question: Question) -> Question:
+    """Return the question without its topic if it is the name of a symbol of the project's sources.
+
+    Parameters:
+        lookup: of the index to search.
+        question: any.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    if not (question.topic and question.symbol):
+        return question
+    is_defined = any(role_of(it.path) is None for it in lookup.of(question.symbol))
+    return replace(question, topic=None) if is_defined else question
+
+
+def project_files(lookup: NameLookup, question: Question, keep: PointFilter | None) -> Pinned:
+    """Return the chunks that answer a question about the project itself, one a file; none for other questions.
+
+    Parameters:
+        lookup: of the index to search.
+        question: any.
+        keep: chunks that count; None for all.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    topic = question.topic
+    if topic is None or (keep and (keep.sources or keep.issues or keep.kinds)):
+        return NOTHING
+    ids: dict[str, None] = {}
+    for it in _ordered(lookup.generation.manifest.paths(), topic, question)[:_MOST_READ]:
+        rows = [row for row in lookup.generation.manifest.chunks_of(it.path) if counts(row, keep)]
+        if found := _answering(lookup, rows[:_MOST_CHUNKS], it.files):
+            ids[found] = None
+        if len(ids) == _MOST_FILES:
+            break
+    return Pinned(tuple(ids), {}) if ids else NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A file of a topic, and its order among others: what is less comes first.
+
+    Attributes:
+        is_aside: whether it is of another project than the one asked about.
+        rank: among the files of the topic.
+        unlike: the negative number of words of the question in its name.
+        depth: of its folder.
+        path: of it.
+        files: that it is one of.
+    """
+
+    is_aside: bool
+    rank: int
+    unlike: int
+    depth: int
+    path: str
+    files: Files
+
+
+def _ordered(paths: Sequence[str], topic: Topic, question: Question) -> list[_Place]:
+    return sorted(_places(paths, topic, question), key=lambda it: (it.is_aside, it.rank, it.unlike, it.depth, it.path))
+
+
+def _places(paths: Sequence[str], topic: Topic, question: Question) -> Iterator[_Place]:
+    for rank, files in enumerate(topic.files):
+        pattern = files.of_paths
+        for path in paths:
+            if pattern.search(path):
+                role = role_of(path)
+                unlike = -len(question.words.intersection(stems(PurePosixPath(path).stem)))
+                is_aside = (role is not None and role.name in _ASIDE) or bool(_ASIDE_FOLDERS.search(path))
+                yield _Place(is_aside, rank, unlike, path.count("/"), path, files)
+
+
+def _answering(lookup: NameLookup, rows: Sequence[ChunkRow], files: Files) -> str:
+    """Return the id of the first chunk of a file with a line that answers; empty if none has one."""
+    if not rows or not files.says:
+        return rows[0].id if rows else ""
+    generation = lookup.generation
+    pattern = files.of_lines
+    payloads = generation.store.payloads([row.id for row in rows], ("text", "content"))
+    for row in rows:
+        payload = payloads.get(row.id, {})
+        if pattern.search(str(payload.get("content") or payload.get("text", ""))):
+            return row.id
+    return ""
