@@ -94,19 +94,22 @@ def with_guesses(
     return marks
 
 
-def has_free_rows(marks: list[Mark], other: bytes, data: bytes) -> bool:
-    """Tell if the outline lacks a symbol of another branch: in rows of no symbol without members, or a head.
+def rows_of_other(marks: list[Mark], other: bytes, data: bytes) -> list[int]:
+    """Return the rows that another branch shows alone, if the outline lacks a symbol of it; else none.
+
+    It does if such a row is in no symbol without members, or a head.
 
     Parameters:
         marks: the outline of the tree.
         other: the source with other branches of its conditionals.
         data: of the tree.
     """
-    rows = zip(other.split(b"\n"), data.split(b"\n"), strict=True)
-    return any(
-        there != here and there.strip() and not here.strip() and (_HEAD.match(there) or _is_free(marks, row))
-        for row, (there, here) in enumerate(rows)
-    )
+    both = zip(other.split(b"\n"), data.split(b"\n"), strict=True)
+    rows = [
+        (row, there) for row, (there, here) in enumerate(both) if there != here and there.strip() and not here.strip()
+    ]
+    is_lacking = any(_HEAD.match(there) or _is_free(marks, row) for row, there in rows)
+    return [row for row, _ in rows] if is_lacking else []
 
 
 def _is_free(marks: list[Mark], row: int) -> bool:
