@@ -103,8 +103,8 @@ def parse(
 
 def _edited(before: "Read", source: bytes) -> "Tree | None":
     """Return a copy of a tree that knows which rows of its text have changed; None for far too many."""
-    runs: list[tuple[_Row, _Row]] = []
-    for row in _changed_rows(_well_formed(before.data), source):
+    runs: list[tuple[Row, Row]] = []
+    for row in changed_rows(_well_formed(before.data), source):
         first = runs.pop()[0] if runs and runs[-1][1].number >= row.number - _CLOSE_ROWS else row
         runs.append((first, row))
     if len(runs) > _MOST_EDITS:
@@ -116,7 +116,7 @@ def _edited(before: "Read", source: bytes) -> "Tree | None":
     return tree
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
     """A row's number, and its first byte and its end without the line feed."""
 
     number: int
@@ -124,7 +124,7 @@ class _Row(NamedTuple):
     end: int
 
 
-def _changed_rows(before: bytes, source: bytes) -> "Iterator[_Row]":
+def changed_rows(before: bytes, source: bytes) -> "Iterator[Row]":
     """Yield the rows that differ in texts of the same rows; most blocks of rows are equal, and need no look inside."""
     place = number = 0
     while place < len(source):
@@ -134,7 +134,7 @@ def _changed_rows(before: bytes, source: bytes) -> "Iterator[_Row]":
             start = place
             for row, (there, here) in enumerate(zip(old.split(b"\n"), new.split(b"\n"), strict=False), number):
                 if there != here:
-                    yield _Row(row, start, start + len(here))
+                    yield Row(row, start, start + len(here))
                 start += len(here) + 1
         number += new.count(b"\n")
         place = end
