@@ -215,20 +215,22 @@ def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOpti
     def reparse(part: bytes, before: "Read | None" = None) -> "Tree | None":
         return parse(part, grammar(*row.grammar), before)
 
+    is_plain = row.unread is not None and row.unread.is_plain
     further: list[Mark] = []
     best = mended(data, tree, row, reparse) if harms else Mended(data, tree, [], [])
     if harms and (best.lost or is_spoilt(best.tree.root_node, row, best.data)):
         # A row half-typed costs itself alone, where mending blanks declarations.
         read = best.simplified or Read(data, tree)
+        before = read if is_plain else None
         torn = without_torn_row(
-            read.data, read.tree, row, lambda part: parse(part, grammar(*row.grammar), read, only_whole=True)
+            read.data, read.tree, row, lambda part: parse(part, grammar(*row.grammar), before, only_whole=True)
         )
         best = torn._replace(others=best.others, simplified=best.simplified) if torn is not None else best
     shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data
     source = source_of(text, shown, options)
     root = best.tree.root_node
     marks = outline([root], Place(), row, source)
-    plain = best.simplified if row.unread is not None and row.unread.is_plain else None
+    plain = best.simplified if is_plain else None
     for other in best.others:
         rows = rows_of_other(marks, other, best.data)
         shown_there = reparse(other, plain) if rows else None
