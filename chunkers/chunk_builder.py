@@ -55,11 +55,9 @@ def trimmed(text: str, pieces: Iterable[Piece]) -> list[Piece]:
     kept: list[Piece] = []
     for piece in pieces:
         own = text[piece.start : piece.end]
-        body = own.strip()
-        if not body:
+        start, end = _own_rows(own)
+        if start == end:
             continue
-        start = own.rfind("\n", 0, len(own) - len(own.lstrip())) + 1
-        end = own.find("\n", len(own.rstrip())) + 1 or len(own)
         if start or end < len(own):
             # A piece whose repeated part is blank repeats nothing.
             repeats = piece.overlap and kept and kept[-1].end > piece.start - piece.overlap
@@ -70,6 +68,17 @@ def trimmed(text: str, pieces: Iterable[Piece]) -> list[Piece]:
             piece = piece._replace(overlap=0)  # noqa: PLW2901
         kept.append(piece)
     return kept
+
+
+def _own_rows(text: str) -> tuple[int, int]:
+    """Return the characters of a text without the blank lines at its edges; they are none for a blank text."""
+    if not text[:1].isspace() and text[-1:] == "\n" and not text[-2:-1].isspace():
+        # As nearly all pieces are: neither edge has more than its line end.
+        return 0, len(text)
+    body = text.lstrip()
+    if not body:
+        return 0, 0
+    return text.rfind("\n", 0, len(text) - len(body)) + 1, text.find("\n", len(text.rstrip())) + 1 or len(text)
 
 
 def completed(document: Document, outline: Outline) -> Iterator[Chunk]:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from cqm.chunkers.code.outline import Mark, Place, identity_of
+from cqm.chunkers.code.syntax import changed_rows
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found, compiled
 from cqm.chunkers.recovery.by_lines import HOLDERS, outline_by_lines
 
@@ -94,19 +95,19 @@ def with_guesses(
     return marks
 
 
-def has_free_rows(marks: list[Mark], other: bytes, data: bytes) -> bool:
-    """Tell if the outline lacks a symbol of another branch: in rows of no symbol without members, or a head.
+def rows_of_other(marks: list[Mark], other: bytes, data: bytes) -> list[int]:
+    """Return the rows that another branch shows alone, if the outline lacks a symbol of it; else none.
+
+    It does if such a row is in no symbol without members, or a head.
 
     Parameters:
         marks: the outline of the tree.
         other: the source with other branches of its conditionals.
         data: of the tree.
     """
-    rows = zip(other.split(b"\n"), data.split(b"\n"), strict=True)
-    return any(
-        there != here and there.strip() and not here.strip() and (_HEAD.match(there) or _is_free(marks, row))
-        for row, (there, here) in enumerate(rows)
-    )
+    changed = [it for it in changed_rows(data, other) if not data[it.start : it.end].strip()]
+    is_lacking = any(_HEAD.match(other[it.start : it.end]) or _is_free(marks, it.number) for it in changed)
+    return [it.number for it in changed] if is_lacking else []
 
 
 def _is_free(marks: list[Mark], row: int) -> bool:
@@ -175,8 +176,8 @@ def with_macros(marks: list[Mark], data: bytes, language: "Language", source: "S
         language: of the text, with lines such as "#define".
         source: the text's rows.
     """
-    for row, line in enumerate(source.lines):
-        found = _DEFINE.match(line)
+    for row in [row for row, line in enumerate(source.lines) if "define" in line]:
+        found = _DEFINE.match(source.lines[row])
         if found is None or not data[source.offsets[row] : source.offsets[row + 1]].isspace():
             continue
         level = _level(marks, row, row)

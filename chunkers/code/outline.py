@@ -1,5 +1,6 @@
 """Outline a syntax tree: enter containers only and mark symbols, comments and statements."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -7,7 +8,7 @@ from cqm.chunkers.errors import RuleError
 from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, SPLICED, Found, Language, NodeTypes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -99,7 +100,9 @@ class Place(NamedTuple):
         return self.kind in TYPES or (self.kind == COMPONENT and not self.local)
 
 
-def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: "Source") -> list[Mark]:
+def outline(
+    bodies: "Iterable[Node]", place: Place, language: Language, source: "Source", rows: "Sequence[int] | None" = None
+) -> list[Mark]:
     """Return the marks of all children of some nodes in order, with members of containers and groups.
 
     Parameters:
@@ -107,6 +110,7 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
         place: the symbol around them.
         language: the language whose rules classify nodes.
         source: the text's rows.
+        rows: in order; only nodes with one of them are marked. None to mark all.
     """
     rules, data, offsets = language.rules, source.data, source.offsets
     top: list[Mark] = []
@@ -117,7 +121,8 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
         constructors = language.constructors if where.is_type else None
         opening, row = where.row, body.start_point[0]
         own = {**rules, **where.rules} if where.rules else rules
-        for node in body.named_children:
+        children = body.named_children if rows is None else _in_rows(body.named_children, rows, offsets)
+        for node in children:
             rule = own.get(node.type)
             found = (applied(rule, node, data, language) if rule else None) or _STATEMENT
             kind, name, inside, _, opened_by, _ = found
@@ -148,6 +153,14 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
     for marks in {id(marks): marks for marks in spliced}.values():
         marks.sort(key=lambda mark: mark.node.start_byte)
     return _sectioned(top) if language.nodes.opening else top
+
+
+def _in_rows(nodes: "list[Node]", rows: "Sequence[int]", offsets: list[int]) -> "Iterator[Node]":
+    """Yield the nodes that are in one or more of some rows."""
+    for node in nodes:
+        place = bisect_left(rows, node.end_byte, key=offsets.__getitem__)
+        if place and offsets[rows[place - 1] + 1] > node.start_byte:
+            yield node
 
 
 def applied(rule: "Callable[[Node, bytes], Told]", node: "Node", source: bytes, language: Language) -> Told:

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.code.guesses import has_free_rows, with_guesses, with_macros, with_other_branches
+from cqm.chunkers.code.guesses import rows_of_other, with_guesses, with_macros, with_other_branches
 from cqm.chunkers.code.outline import Mark, Place, outline
 from cqm.chunkers.code.source import Source, source_of
 from cqm.chunkers.code.syntax import lost_rows, parse
@@ -215,24 +215,27 @@ def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOpti
     def reparse(part: bytes, before: "Read | None" = None) -> "Tree | None":
         return parse(part, grammar(*row.grammar), before)
 
+    is_plain = row.unread is not None and row.unread.is_plain
     further: list[Mark] = []
     best = mended(data, tree, row, reparse) if harms else Mended(data, tree, [], [])
     if harms and (best.lost or is_spoilt(best.tree.root_node, row, best.data)):
         # A row half-typed costs itself alone, where mending blanks declarations.
         read = best.simplified or Read(data, tree)
+        before = read if is_plain else None
         torn = without_torn_row(
-            read.data, read.tree, row, lambda part: parse(part, grammar(*row.grammar), only_whole=True)
+            read.data, read.tree, row, lambda part: parse(part, grammar(*row.grammar), before, only_whole=True)
         )
         best = torn._replace(others=best.others, simplified=best.simplified) if torn is not None else best
     shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data
     source = source_of(text, shown, options)
     root = best.tree.root_node
     marks = outline([root], Place(), row, source)
-    plain = best.simplified if row.unread is not None and row.unread.is_plain else None
+    plain = best.simplified if is_plain else None
     for other in best.others:
-        shown_there = reparse(other, plain) if has_free_rows(marks, other, best.data) else None
+        rows = rows_of_other(marks, other, best.data)
+        shown_there = reparse(other, plain) if rows else None
         if shown_there is not None:
-            others = outline([shown_there.root_node], Place(), row, source)
+            others = outline([shown_there.root_node], Place(), row, source, None if row.nodes.opening else rows)
             further += with_other_branches(marks, others, best.data, source)
     if best.others:
         marks = with_macros(marks, best.data, row, source)

@@ -2,12 +2,12 @@
 
 import re
 import threading
-from itertools import accumulate
-from operator import ne
 from time import monotonic, thread_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Language as Grammar
     from tree_sitter import Node, Tree
 
@@ -24,6 +24,7 @@ _UNNOTED_SECONDS = 0.05
 _MOST_EDITS = 1_000
 _CLOSE_ROWS = 2
 """Changed rows this close to each other are one edit: "#if" and "#endif" around a row."""
+_BLOCK_BYTES = 1 << 10
 
 _READ_BYTES = 1 << 13
 _FIRST_BITS, _CONTINUES = 0xC0, 0x80
@@ -75,7 +76,7 @@ def parse(
         return now > earliest and thread_time() > deadline
 
     def is_over(offset: int, has_error: object) -> bool:
-        return (only_whole and bool(has_error)) or is_late(offset, has_error)
+        return bool(has_error) or is_late(offset, has_error)
 
     def read(offset: int, point: object) -> bytes | memoryview:
         # A scanner looking ahead to the end again and again must find an end, since only `is_late` can stop a parse.
@@ -89,11 +90,11 @@ def parse(
     # Only parsing through a read function honours `progress_callback`. Never use `Node.text` with such a tree.
     try:
         known = _edited(before, source) if before else None
-        parser = Parser(language)
+        parser, progress = Parser(language), is_over if only_whole else is_late
         if known is None:
-            tree = parser.parse(read, progress_callback=is_over)
+            tree = parser.parse(read, progress_callback=progress)
         else:
-            tree = parser.parse(read, known, progress_callback=is_over)
+            tree = parser.parse(read, known, progress_callback=progress)
     except ValueError:
         return None
     # A late parse has not read the whole source.
@@ -102,21 +103,41 @@ def parse(
 
 def _edited(before: "Read", source: bytes) -> "Tree | None":
     """Return a copy of a tree that knows which rows of its text have changed; None for far too many."""
-    rows, new_rows = _well_formed(before.data).split(b"\n"), source.split(b"\n")
-    changed = [row for row, has_changed in enumerate(map(ne, rows, new_rows)) if has_changed]
-    runs: list[tuple[int, int]] = []
-    for row in changed:
-        first = runs.pop()[0] if runs and runs[-1][1] >= row - _CLOSE_ROWS else row
+    runs: list[tuple[Row, Row]] = []
+    for row in changed_rows(_well_formed(before.data), source):
+        first = runs.pop()[0] if runs and runs[-1][1].number >= row.number - _CLOSE_ROWS else row
         runs.append((first, row))
     if len(runs) > _MOST_EDITS:
         return None
     tree = before.tree.copy()
-    offsets = list(accumulate(map(len, new_rows), initial=0))
     for first, last in runs:
-        # The offsets lack the line feeds before.
-        end = offsets[last + 1] + last
-        tree.edit(offsets[first] + first, end, end, (first, 0), (last, len(rows[last])), (last, len(rows[last])))
+        end = last.number, last.end - last.start
+        tree.edit(first.start, last.end, last.end, (first.number, 0), end, end)
     return tree
+
+
+class Row(NamedTuple):
+    """A row's number, and its first byte and its end without the line feed."""
+
+    number: int
+    start: int
+    end: int
+
+
+def changed_rows(before: bytes, source: bytes) -> "Iterator[Row]":
+    """Yield the rows that differ in texts of the same rows; most blocks of rows are equal, and need no look inside."""
+    place = number = 0
+    while place < len(source):
+        end = source.find(b"\n", place + _BLOCK_BYTES) + 1 or len(source)
+        old, new = before[place:end], source[place:end]
+        if old != new:
+            start = place
+            for row, (there, here) in enumerate(zip(old.split(b"\n"), new.split(b"\n"), strict=False), number):
+                if there != here:
+                    yield Row(row, start, start + len(here))
+                start += len(here) + 1
+        number += new.count(b"\n")
+        place = end
 
 
 def _well_formed(source: bytes) -> bytes:
@@ -125,6 +146,8 @@ def _well_formed(source: bytes) -> bytes:
     If a part read ends within a character or with such a byte, tree-sitter 0.26 reads again from there. If that read is
     late and gives nothing, tree-sitter decodes from a null pointer and crashes. So no part may end like this.
     """
+    if source.isascii():
+        return source
     try:
         source.decode()
     except UnicodeDecodeError:

@@ -118,7 +118,9 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
             pieced = Mended(data, found, parts.lost, bodies, best.others, best.simplified)
         if not is_spoilt(pieced.tree.root_node, language, pieced.data):
             break
-    return min(best, pieced, key=lambda it: _loss(it, language)) if pieced.lost else pieced
+    # Of the program before, only what has errors is lost.
+    loss = sum(end - start for start, end in errors)
+    return pieced if not pieced.lost or _loss(pieced, language) < loss else best
 
 
 def _errors_in(program: Mended, language: "Language") -> list[Span]:

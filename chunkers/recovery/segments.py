@@ -16,7 +16,6 @@ _BRACKETS = {b"@int": b"{", b"@imp": b"{", b"@pro": b"{", b"@end": b"}"}
 _LONGEST_CALL = 2_000
 """Bytes of a macro's call that stands alone, without an end sign."""
 _NONE: Mapping[int, tuple[int, int]] = {}
-_ROW_END = ord("\n")
 _MAX_OPEN = 200
 """Brackets open at once; deeper ones are text, so nothing here is quadratic."""
 
@@ -140,9 +139,11 @@ class _Reader:
         head = self.source[start:opens] if opens >= 0 else b""
         if end < 0 or b"{" in head or self.source[end - 1 : end] not in (b"}", b";"):
             return -1
-        rows = [place for place, byte in enumerate(head) if byte == _ROW_END]
-        if any(self.unread.alone.fullmatch(head[:place].rstrip()) for place in rows):
-            return -1
+        row = head.find(b"\n")
+        while row >= 0:
+            if self.unread.alone.fullmatch(head[:row].rstrip()):
+                return -1
+            row = head.find(b"\n", row + 1)
         goes_on = self.source[end - 1 : end] == b"}" and self.unread.goes_on.match(self.source, end) is not None
         return -1 if goes_on else end
 

@@ -99,8 +99,9 @@ def nodes_beside_errors(around: Shown, language: "Language") -> dict[tuple[int, 
         for child, after in zip(children, [*children[1:], None], strict=True):
             if child.has_error and child.child_count:
                 waiting.append(child)
-            is_declared = child.type in language.rules
-            if child.is_error or not (is_declared or child.type.endswith(_STATEMENT)):
+            node_type = child.type
+            is_declared = node_type in language.rules
+            if not (is_declared or node_type.endswith(_STATEMENT)) or child.is_error:
                 continue
             start, end = child.start_byte, child.end_byte
             inner = Shown(child, around.data, is_direct=is_declared)

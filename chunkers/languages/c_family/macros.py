@@ -20,11 +20,11 @@ _MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_
 # "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
 # "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
 _MACRO_OF_FUNCTION = re.compile(
-    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*){1,6})(?=\{|requires\b)"
-    rb"|\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+"
-    rb"(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
+    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+(?=[A-Z])"
+    rb"(?:(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*){1,6})(?=\{|requires\b)"
+    rb"|(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
     rb"|RELEASED?|GUARDED|EXCLUDED?|EXCLUDES|ATTR|ATTRIBUTE|ATTRIBUTES|DEPRECATED|NOEXCEPT|NORETURN|PRINTF|FORMAT|NONNULL"
-    rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*){1,6})(?=;)"
+    rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*){1,6})(?=;))"
     % (_ARGUMENTS, _ARGUMENTS)
 )
 # "char* end() KJ_LIFETIMEBOUND;", "void run(int) const MACRO(x);": no statement has such a row, so any macro counts.
