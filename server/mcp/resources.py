@@ -18,8 +18,9 @@ from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError
 from cqm.server.mcp.client_roots import roots_or_question
+from cqm.server.mcp.in_step import ToolContext, bring_in_step
 from cqm.server.mcp.scope import Place, Served, split_place
-from cqm.server.mcp.tools import ToolContext, bring_in_step, error_text
+from cqm.server.mcp.tools import error_text
 
 FILE, CHUNK = "cqm://file/{+path}", "cqm://chunk/{+place}"
 

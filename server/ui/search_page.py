@@ -9,7 +9,8 @@ from math import ceil
 from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode
 from cqm.index.text.globs import escaped
 from cqm.server.answers.as_json import highlights
-from cqm.server.answers.render import advice_lines, header_lines, render_answer
+from cqm.server.answers.header import advice_lines, header_lines
+from cqm.server.answers.render import render_answer
 from cqm.server.page import safe
 from cqm.server.ui.code import code_table
 from cqm.server.ui.library import Library

@@ -6,7 +6,7 @@ from math import inf
 
 from cqm.index.model.changes import ChangedBy, ChangedLines, Changes
 from cqm.server.answers.budget import clipped, tokens_of_lines
-from cqm.server.answers.render import path_name, place, symbol_name
+from cqm.server.answers.names import path_name, place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import number, one_line, visible
 

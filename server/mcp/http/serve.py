@@ -15,8 +15,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from cqm.server.console import say
 from cqm.server.errors import ServeError
-from cqm.server.mcp.http_health import METRICS, health, metrics
-from cqm.server.mcp.http_token import access_of
+from cqm.server.mcp.http.access import access_of
+from cqm.server.mcp.http.health import METRICS, health, metrics
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -85,7 +85,7 @@ def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
     """
     import uvicorn
 
-    from cqm.server.mcp.http_connections import BoundedConnection  # start-up time
+    from cqm.server.mcp.http.connections import BoundedConnection  # start-up time
 
     async def telling(scope: "Scope", receive: "Receive", send: "Send") -> None:
         known = scope.get("extensions") or {}
