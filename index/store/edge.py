@@ -211,15 +211,6 @@ class EdgeStore:
         with translated(self._folder, "read"):
             return self._opened().count(edge.CountRequest(filter=edge.Filter(must=[edge.HasVectorCondition(space)])))
 
-    def spaces_of(self, ids: Sequence[str]) -> dict[str, frozenset[str]]:
-        """Return the names of points' dense vectors by id; unknown ids are left out."""
-        with translated(self._folder, "read"):
-            records = self._opened().retrieve([*map(stored_id, ids)], with_payload=False, with_vector=True)
-        return {
-            point_id(record.id): frozenset(name for name, vector in _named(record.vector) if isinstance(vector, list))
-            for record in records
-        }
-
     def fill(self, other: "EdgeStore") -> None:
         """Copy all points of another store into this empty one."""
         import qdrant_edge as edge

@@ -10,9 +10,8 @@ from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.options import IndexOptions
 from cqm.index.workers.forking import Source
 from cqm.server.owner.client_options import names, notice
-from cqm.server.owner.followers import Followers
 from cqm.server.owner.messages import Build, Client, Greeting, methods
-from cqm.server.owner.shared_runs import Opened
+from cqm.server.owner.shared_runs import Followers, Opened
 from cqm.server.watching.followed_index import FollowedIndex
 from cqm.server.watching.questions import Questions
 
