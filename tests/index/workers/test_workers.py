@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -246,7 +245,9 @@ def test_an_idle_worker_is_taken_while_rules_are_loaded(forked: Workers) -> None
     with ThreadPoolExecutor(1) as thread:
         with stopped(forked):
             found = thread.submit(outcomes, forked, Task("find", TOKEN))
-            time.sleep(1)
+            # It has asked the process that forks them, which does not answer.
+            while not forked._staff._source_lock.locked():
+                assert not found.done()
             assert outcomes(forked, Task("say", "well")) == ["well"]
             assert forked.run_one(work, Task("say", "well"), str, size=0) == "well"
             assert not found.done()
