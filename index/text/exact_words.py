@@ -25,7 +25,11 @@ _LEAST_COPIED, _MOST_COPIED = 3, 2000
 """Words and characters of what may be copied from a file: fewer words are in many chunks, more are a document."""
 _WORD = re.compile(r"\w+")
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,80})`(?!`)")
-_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*[?!]?(?:\(\))?")
+_PART, _MARK, _BETWEEN = r"[A-Za-z_$][\w$]*", "[?!]?", r"(?:\.|::|#|->)"
+"""Of a name in prose: ASCII alone, since other letters are of other languages' words."""
+_NAME = re.compile(rf"{_PART}(?:{_BETWEEN}{_PART})*{_MARK}(?:\(\))?")
+_CALLED = re.compile(rf"(?<![\w.$])((?:{_PART}{_BETWEEN}){{0,6}}{_PART}{_MARK})\(\)")
+_IDENTIFIER = re.compile(rf"(?<![\w./$-]){_PART}{_MARK}(?:(?:{_BETWEEN}|\\){_PART}{_MARK}){{0,8}}(?![\w/-])")
 _FENCED = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]{0,40}\n(.+?)^[ \t]*(?:```|~~~)", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(
     r"(?:(?:\A|\n[ \t]*\n)(?=(?: {4}|\t)[^\n]*\S))((?:(?: {4}|\t)[^\n]*(?:\n|\Z)|[ \t]*\n(?= {4}|\t))+)"
@@ -47,8 +51,6 @@ _VALUE = re.compile(
 )
 """Between the literal parts of a message."""
 _MOST_PARTS = 3
-_CALLED = re.compile(r"(?<![\w.$])((?:[A-Za-z_$][\w$]*(?:\.|::|#|->)){0,6}[A-Za-z_$][\w$]*[?!]?)\(\)")
-_IDENTIFIER = re.compile(r"(?<![\w./$-])[A-Za-z_$][\w$]*[?!]?(?:(?:\.|::|#|->|\\)[A-Za-z_$][\w$]*[?!]?){0,8}(?![\w/-])")
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w(?:::|#|->)\w|^[A-Z]\w*(?:\.[A-Z]\w*)+")
 _PLAIN_WORDS = frozenset({
     "define", "defined", "definition", "defines", "declare", "declared", "declaration", "implement",
@@ -66,7 +68,8 @@ _PLAIN_WORDS = frozenset({
 })  # fmt: skip
 """Words of a sentence that asks about a symbol itself."""
 _OF_CODE = re.compile(r"[({;=<>]")
-_MOST_NAMES = 8
+MOST_NAMES = 8
+"""Names of one text that are looked up."""
 _SHORT = 16
 """Words of a text that is one sentence."""
 
@@ -162,7 +165,7 @@ def named_in(text: str) -> list[str]:
     title = next((line for line in prose.split("\n") if line.strip()), "") if "\n" in prose.strip() else ""
     title = "" if _OF_CODE.search(title) else title
     titled = [it[0] for it in _IDENTIFIER.finditer(title) if is_spelled_as_name(it[0])]
-    return [*dict.fromkeys([*titled, *_marked(prose)])][:_MOST_NAMES]
+    return [*dict.fromkeys([*titled, *_marked(prose)])][:MOST_NAMES]
 
 
 def _marked(text: str) -> list[str]:
