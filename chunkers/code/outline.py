@@ -7,7 +7,7 @@ from cqm.chunkers.errors import RuleError
 from cqm.chunkers.languages.model import COMMENT, COMPONENT, GAP, GROUP, LEADING, SPLICED, Found, Language, NodeTypes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -148,6 +148,17 @@ def outline(bodies: "Iterable[Node]", place: Place, language: Language, source: 
     for marks in {id(marks): marks for marks in spliced}.values():
         marks.sort(key=lambda mark: mark.node.start_byte)
     return _sectioned(top) if language.nodes.opening else top
+
+
+def ungrouped(marks: "Sequence[Mark]") -> "Iterator[Mark]":
+    """Yield the marks in order, in place of a group those in it."""
+    waiting = [*marks][::-1]
+    while waiting:
+        mark = waiting.pop()
+        if mark.kind == GROUP:
+            waiting += mark.members[::-1]
+        else:
+            yield mark
 
 
 def applied(rule: "Callable[[Node, bytes], Told]", node: "Node", source: bytes, language: Language) -> Told:

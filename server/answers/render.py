@@ -29,11 +29,11 @@ _TAIL_TOKENS = 56
 _LONG = 150
 """Characters of a question that is more than a sentence."""
 _MANY = 10
-"""Definitions of one name, which are told in a line each."""
+"""Definitions of one name from which on each has one line."""
 _FEW = 5
 """Hits shown of an answer that may not be one."""
 _FEW_BESIDE = 2
-"""Others told beside the results that the question names."""
+"""Further results shown after those that the question names."""
 
 
 @traced("cqm.render")
@@ -161,7 +161,7 @@ def trusted_part(query: Query, answer: Answer) -> Answer:
     """Return an answer with as many hits as it deserves.
 
     Later pages were asked for, and stay whole. So do answers to long texts, of which few words are ever found together.
-    Beside results that the question names, a few others are told, but beside the frames of a trace none.
+    After results that the question names, a few others are shown; after the frames of a trace none.
     """
     if named := 0 if query.cursor else named_by(query.text, answer.hits):
         is_trace = named > 1 and answer.hits[0].asked_line is not None

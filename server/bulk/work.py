@@ -119,7 +119,7 @@ def _kept(repository: Repository, root: Path, file: Path, plan: Plan) -> Made | 
 
 
 def export_by_command(root: Path, file: Path, plan: Plan) -> Exported:
-    """Run `cqm export` in a process; give what it tells.
+    """Run `cqm export` in a process; return its result.
 
     Raises:
         BulkError: it failed or was killed.
@@ -135,7 +135,7 @@ def export_by_command(root: Path, file: Path, plan: Plan) -> Exported:
 
 
 def export_here(root: Path, file: Path, plan: Plan) -> Exported:
-    """Index and export in this process, for an engine whose workers are processes: its end is the end of the work.
+    """Index and export in this process, for an engine whose workers are processes: when one is ended, so is its work.
 
     Raises:
         CqmError: as `Index` and the settings raise it.

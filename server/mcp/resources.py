@@ -119,7 +119,7 @@ async def _complete(ctx: ServerRequestContext[Served, Any], params: CompleteRequ
         try:
             offered = await run_sync(_offered, ctx.lifespan_context, text, params.argument.name == "place")
         except CqmError:
-            # Nothing to offer while nothing is open, or too much: the reading of an address tells why.
+            # With nothing open, or too much, nothing is offered: reading an address gives the reason.
             offered = []
     shown = offered[:_MOST_OFFERED]
     return CompleteResult(completion=Completion(values=shown, has_more=len(offered) > len(shown)))

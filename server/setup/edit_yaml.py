@@ -1,4 +1,4 @@
-"""Put an entry into a block mapping of YAML, or take it out. PyYAML tells the positions; nothing else is touched."""
+"""Put an entry into a block mapping of YAML, or take it out. PyYAML gives the positions; nothing else is touched."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -266,4 +266,4 @@ def _facet(asked: Asked, title: str, name: str, found: Counter[str]) -> str:
 
 
 _HINT = """<p class='dim'><kbd>/</kbd> goes to the question, <kbd>j</kbd> and <kbd>k</kbd> to the results,
-<kbd>Enter</kbd> shows a file, <kbd>o</kbd> opens it in your editor, <kbd>?</kbd> tells all keys.</p>"""
+<kbd>Enter</kbd> shows a file, <kbd>o</kbd> opens it in your editor, <kbd>?</kbd> lists all keys.</p>"""

@@ -309,18 +309,20 @@ async def test_a_path_of_unusual_characters_narrows_the_search_too(connect: Conn
     assert ("*.py:" in glob, "x.py:" in glob) == (True, False)
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "exact"])
-async def test_a_folder_named_like_alternatives_stood_for_those(connect: Connect, project: Path, mode: str) -> None:
+@pytest.mark.parametrize("ranked", ["hybrid", "exact"])
+async def test_a_folder_named_like_alternatives_stood_for_those(connect: Connect, project: Path, ranked: str) -> None:
     for name in ("{a,b}", "a", "b", "{a"):
         (project / name).mkdir()
         (project / name / "limits.py").write_text(CODE)
     async with connect(project) as client:
-        folder = await call(client, "search", query="limit_retries", mode=mode, path=str(project / "{a,b}"))
+        folder = await call(client, "search", query="limit_retries", mode=ranked, path=str(project / "{a,b}"))
         inside = await call(
-            client, "search", query="limit_retries", mode=mode, path=str(project / "{a,b}"), include=["*.{py,go}"]
+            client, "search", query="limit_retries", mode=ranked, path=str(project / "{a,b}"), include=["*.{py,go}"]
         )
-        file = await call(client, "search", query="limit_retries", mode=mode, path=str(project / "{a,b}" / "limits.py"))
-        both = await call(client, "search", query="limit_retries", mode=mode, include=["/{a,b}/**"])
+        file = await call(
+            client, "search", query="limit_retries", mode=ranked, path=str(project / "{a,b}" / "limits.py")
+        )
+        both = await call(client, "search", query="limit_retries", mode=ranked, include=["/{a,b}/**"])
     assert [*map(places_of, (folder, inside, file))] == [{"{a,b}/limits.py"}] * 3
     assert places_of(both) == {"a/limits.py", "b/limits.py"}
 
