@@ -43,7 +43,7 @@ _NEXT_SHARE = 0.99
 """Of the budget as aim of the next attempts. With both shares 1,800 replies of 500 to 4,000 tokens took 1.86 attempts
 and were a little fuller than with .87 and 1, which took 2.09."""
 _ENOUGH = 0.95
-"""A reply that fills so much of its budget is not written again to fill more."""
+"""Share of the budget from which on a reply is not written again to fill more."""
 _ATTEMPTS = 5
 _USUAL_LINE = 256
 """Characters of a line that is remembered with its tokens."""

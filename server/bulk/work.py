@@ -33,7 +33,7 @@ class Made:
         file: its snapshot; empty where that failed.
         commit, files, chunks: in it; of a kept one too.
         kept: whether it was there already, of this commit and these options.
-        attempts: times that it was begun; an engine that tells none of its own tries counts the last alone.
+        attempts: how often it was begun; only the last one with an engine that does not count its own tries.
         seconds: wall time.
         error: why it failed; empty where it did not.
     """

@@ -262,7 +262,7 @@ def serve(
     pages_of: PagesOf | None = None,
     views: Views | None = None,
 ) -> None:
-    """Serve MCP until the client leaves or the process is told to end.
+    """Serve MCP until the client leaves or a signal ends the process.
 
     Parameters:
         settings: those outside of any project.

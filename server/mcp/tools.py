@@ -239,7 +239,7 @@ async def read(
     """Read a symbol, lines or a file as it is now, if the index of a path has it."""
     file, lines = split_place(what or path or "")
     if not what or (path is None and Path(file).is_absolute()):
-        # The file tells the root.
+        # The root is that of the file.
         path = file
     asked, names = in_own_folder(what, path, await asked_in_step(ctx, path, named))
 

@@ -44,7 +44,7 @@ class Calls:
     Parameters:
         root, folder: of the index.
         greeting: of the client.
-        noted: told when the options in force are others than the client's.
+        noted: called when other options than the client's come into force, and when they no longer are.
     """
 
     def __init__(self, root: Path, folder: Path, greeting: Greeting, noted: Noted) -> None:

@@ -58,7 +58,7 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
 
     Parameters:
         library: has the indexes.
-        is_gone: tells whether the browser left, or the server ends.
+        is_gone: whether the browser left, or the server ends.
     """
     yield "retry: 1000\n\n"
     told, end = "", time.monotonic() + _STREAM_SECONDS
