@@ -72,7 +72,7 @@ async def _named_to_those_who_draw(ctx: ServerRequestContext[Any, Any], call_nex
 
 
 def _asks_for_views(params: Mapping[str, Any] | None) -> bool:
-    """Whether the first message of a client, which the session does not know yet, tells of views."""
+    """Whether the first message of a client declares views; the session does not know it yet."""
     capabilities = (params or {}).get("capabilities")
     extensions = capabilities.get("extensions") if isinstance(capabilities, dict) else None
     told = extensions.get(EXTENSION_ID) if isinstance(extensions, dict) else None

@@ -64,7 +64,7 @@ def visible(text: str) -> str:
     Lines and tabs stay. So do joiners and variation selectors where an emoji or the spelling of a language needs one.
     """
     text = text.replace("\r\n", "\n")
-    # Nothing in ASCII is invisible but what is not printable: seen in a tenth of the time.
+    # In ASCII only unprintable characters are invisible, and this test takes a tenth of the time.
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return _unseen().sub(_picture, text)

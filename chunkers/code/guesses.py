@@ -5,7 +5,7 @@ import sys
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from cqm.chunkers.code.outline import Mark, Place, identity_of
+from cqm.chunkers.code.outline import Mark, Place, identity_of, ungrouped
 from cqm.chunkers.code.syntax import changed_rows
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found, compiled
 from cqm.chunkers.recovery.by_lines import HOLDERS, outline_by_lines
@@ -86,7 +86,7 @@ def with_guesses(
         guesses = outline_by_lines(source.lines, first, end, language.by_lines) if language.by_lines else []
         guesses = _without_own(guesses, level.place)
         start, stop = _range(level.marks, first, end)
-        kept = [mark for mark in _ungrouped(level.marks[start:stop]) if mark.name or mark.kind in _KEPT]
+        kept = [mark for mark in ungrouped(level.marks[start:stop]) if mark.name or mark.kind in _KEPT]
         found = _merged([_mark(it, level.place, language, source) for it in guesses], kept, level.place)
         before = level.marks[start - 1].last + 1 if start else 0
         after = level.marks[stop].first if stop < len(level.marks) else len(source.lines)
@@ -220,16 +220,6 @@ def _range(marks: list[Mark], first: int, end: int) -> tuple[int, int]:
     while stop > start and marks[stop - 1].last >= end:
         stop -= 1
     return start, stop
-
-
-def _ungrouped(marks: "Sequence[Mark]") -> "Iterable[Mark]":
-    waiting = [*marks][::-1]
-    while waiting:
-        mark = waiting.pop()
-        if mark.kind == GROUP:
-            waiting += mark.members[::-1]
-        else:
-            yield mark
 
 
 def _mark(guess: "Guess", place: Place, language: "Language", source: "Source") -> Mark:

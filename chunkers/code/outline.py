@@ -163,6 +163,17 @@ def _in_rows(nodes: "list[Node]", rows: "Sequence[int]", offsets: list[int]) -> 
             yield node
 
 
+def ungrouped(marks: "Sequence[Mark]") -> "Iterator[Mark]":
+    """Yield the marks in order, in place of a group those in it."""
+    waiting = [*marks][::-1]
+    while waiting:
+        mark = waiting.pop()
+        if mark.kind == GROUP:
+            waiting += mark.members[::-1]
+        else:
+            yield mark
+
+
 def applied(rule: "Callable[[Node, bytes], Told]", node: "Node", source: bytes, language: Language) -> Told:
     """Return a rule's answer about a node.
 

@@ -16,7 +16,8 @@ from cqm.chunkers.languages.table import BY_NAME, dialect_of
 from cqm.chunkers.recovery.conflicts import has_conflicts, sides_of
 from cqm.chunkers.recovery.errors import is_spoilt
 from cqm.chunkers.recovery.hazards import without_hazards
-from cqm.chunkers.recovery.mending import Mended, Read, mended
+from cqm.chunkers.recovery.mending import Mended, mended
+from cqm.chunkers.recovery.reading import Read
 from cqm.chunkers.recovery.segments import segments_of
 from cqm.chunkers.recovery.torn_rows import without_torn_row
 

@@ -6,12 +6,12 @@ from time import monotonic, thread_time
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tree_sitter import Language as Grammar
     from tree_sitter import Node, Tree
 
-    from cqm.chunkers.recovery.mending import Read
+    from cqm.chunkers.recovery.reading import Read
 
 # Real code takes 0.1 to 0.2 seconds a megabyte; some non-code takes hours. Only this thread's own work counts, so a
 # busy machine gives the same chunks.
@@ -61,19 +61,7 @@ def parse(
     from tree_sitter import Parser
 
     source = _well_formed(source)
-    allowed = _SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000
-    # A thread's work never exceeds elapsed time, and reading elapsed time takes a tenth as long: most parses end before
-    # they ask for the thread's.
-    noted = monotonic() + _UNNOTED_SECONDS
-    earliest, deadline = noted + allowed, 0.0
-
-    def is_late(_offset: int, _has_error: object) -> bool:
-        nonlocal deadline
-        now = monotonic()
-        if now <= noted:
-            return False
-        deadline = deadline or thread_time() + allowed
-        return now > earliest and thread_time() > deadline
+    is_late = _limit(_SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000)
 
     def is_over(offset: int, has_error: object) -> bool:
         return bool(has_error) or is_late(offset, has_error)
@@ -99,6 +87,26 @@ def parse(
         return None
     # A late parse has not read the whole source.
     return None if is_late(0, None) else tree
+
+
+def _limit(allowed: float) -> "Callable[[int, object], bool]":
+    """Return a function telling if this thread has worked for so many seconds from now on.
+
+    A thread's work never exceeds elapsed time, and reading elapsed time takes a tenth as long: most parses end before
+    they ask for the thread's.
+    """
+    noted = monotonic() + _UNNOTED_SECONDS
+    earliest, deadline = noted + allowed, 0.0
+
+    def is_late(_offset: int, _has_error: object) -> bool:
+        nonlocal deadline
+        now = monotonic()
+        if now <= noted:
+            return False
+        deadline = deadline or thread_time() + allowed
+        return now > earliest and thread_time() > deadline
+
+    return is_late
 
 
 def _edited(before: "Read", source: bytes) -> "Tree | None":

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.code.definitions import declared_row
+from cqm.chunkers.code.outline import ungrouped
 from cqm.chunkers.code.program import program_of
 from cqm.chunkers.languages.model import COMMENT, GAP, GROUP, IMPORTS, LEADING
 from cqm.chunkers.model import Extent, Layout
@@ -46,7 +47,7 @@ def _with_comments(marks: "Sequence[Mark]", source: "Source") -> "Iterator[tuple
     """Yield the marks of one scope, groups as their members, with the first row of the comments directly above."""
     begins, following = -1, -1
     last_of_symbol = -1
-    for mark in _flat(marks):
+    for mark in ungrouped(marks):
         if mark.kind in _ABOVE:
             # A comment at the end of a symbol's last line is about that symbol.
             if mark.first > last_of_symbol and not source.lines[mark.first].lstrip().startswith(mark.nodes.outer_docs):
@@ -55,13 +56,3 @@ def _with_comments(marks: "Sequence[Mark]", source: "Source") -> "Iterator[tuple
             continue
         yield mark, begins if begins >= 0 and mark.first <= following else mark.first
         begins, following, last_of_symbol = -1, -1, mark.last
-
-
-def _flat(marks: "Sequence[Mark]") -> "Iterator[Mark]":
-    waiting = [*marks][::-1]
-    while waiting:
-        mark = waiting.pop()
-        if mark.kind == GROUP:
-            waiting += mark.members[::-1]
-        else:
-            yield mark

@@ -7,6 +7,7 @@ __all__ = [
     "errors",
     "hazards",
     "mending",
+    "reading",
     "segments",
     "shown",
     "torn_rows",

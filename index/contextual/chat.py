@@ -1,10 +1,12 @@
 """The interface of services writing contexts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from cqm.index.contextual.prompt import Prompt
 from cqm.index.model.errors import ContextError
+from cqm.index.remote.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,24 @@ class Chat(Protocol):
         """Close connections for good. Waits for nothing: requests under way fail."""
 
 
-def closed() -> ContextError:
-    """Return the error for a closed chat."""
+class ServedChat:
+    """A `Chat` over a service, met at the first question.
+
+    Parameters:
+        meet: connects to the service, and may query it.
+    """
+
+    def __init__(self, meet: Callable[[], Chat]) -> None:
+        self._connection = Connection(meet, _closed)
+
+    def ask(self, prompt: Prompt) -> Reply:
+        """See `Chat.ask`."""
+        return self._connection.server().ask(prompt)
+
+    def close(self) -> None:
+        """See `Chat.close`."""
+        self._connection.close()
+
+
+def _closed() -> ContextError:
     return ContextError("The connection to the model that writes contexts is closed.", remedy="Open the index again.")

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.tokens import estimate
-from cqm.index.contextual.chat import Reply, closed
+from cqm.index.contextual.chat import Reply, ServedChat
 from cqm.index.contextual.prices import model_of
 from cqm.index.contextual.prompt import Prompt
 from cqm.index.model.errors import RefusedInputError
 from cqm.index.model.options import ContextOptions
-from cqm.index.remote.connection import Connection
 from cqm.index.remote.endpoint import CONTEXTS
 from cqm.index.remote.ollama import OllamaServer, connect_ollama, context_of
 from cqm.index.remote.variables import Variables
@@ -18,7 +17,7 @@ _QUESTION_TOKENS = 1024
 """Estimated, of a typical chunk and its task, without the window."""
 
 
-class OllamaChat:
+class OllamaChat(ServedChat):
     """A `Chat` over an Ollama server.
 
     Parameters:
@@ -28,15 +27,7 @@ class OllamaChat:
     """
 
     def __init__(self, options: ContextOptions, variables: Variables) -> None:
-        self._connection = Connection(lambda: _meet(options, variables), closed)
-
-    def ask(self, prompt: Prompt) -> Reply:
-        """See `Chat.ask`."""
-        return self._connection.server().ask(prompt)
-
-    def close(self) -> None:
-        """See `Chat.close`."""
-        self._connection.close()
+        super().__init__(lambda: _meet(options, variables))
 
 
 @dataclass(frozen=True, slots=True)

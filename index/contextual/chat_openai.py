@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cqm.index.contextual.chat import Reply, closed
+from cqm.index.contextual.chat import Reply, ServedChat
 from cqm.index.contextual.prices import OPENAI_URL, endpoint_url, model_of
 from cqm.index.contextual.prompt import Prompt
 from cqm.index.model.errors import ContextError
 from cqm.index.model.options import ContextOptions
-from cqm.index.remote.connection import Connection
 from cqm.index.remote.endpoint import CONTEXTS
 from cqm.index.remote.openai import OpenAIServer, connect_openai
 from cqm.index.remote.presets import PRESETS
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
 
 
-class OpenAIChat:
+class OpenAIChat(ServedChat):
     """A `Chat` over an endpoint of OpenAI's protocol.
 
     Parameters:
@@ -29,15 +28,7 @@ class OpenAIChat:
     """
 
     def __init__(self, options: ContextOptions, variables: Variables) -> None:
-        self._connection = Connection(lambda: _connect(options, variables), closed)
-
-    def ask(self, prompt: Prompt) -> Reply:
-        """See `Chat.ask`."""
-        return self._connection.server().ask(prompt)
-
-    def close(self) -> None:
-        """See `Chat.close`."""
-        self._connection.close()
+        super().__init__(lambda: _connect(options, variables))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ if sys.platform == "darwin":
 
 from cqm.index.disk.beneath import FILE_FLAGS
 from cqm.index.disk.private import names_in
-from cqm.index.model.errors import CHECK_DISK, StoreError, remedy_of_shortage
+from cqm.index.model.errors import CHECK_DISK, MORE_THREADS, StoreError, remedy_of_shortage
 
 _MEGABYTE = 1_000_000
 _SPARE_BYTES = 48 * _MEGABYTE
@@ -136,7 +136,11 @@ class _Version(NamedTuple):
 
 
 def _sync_each(sync: Callable[[str], None], paths: Sequence[str]) -> None:
-    """Sync paths, some of which may vanish meanwhile; in parallel, so a journal can combine them."""
+    """Sync paths, some of which may vanish meanwhile; in parallel, so a journal can combine them.
+
+    Raises:
+        StoreError: the disk fails, or no thread can be started.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     def sync_one(path: str) -> None:
@@ -145,7 +149,11 @@ def _sync_each(sync: Callable[[str], None], paths: Sequence[str]) -> None:
 
     if paths:
         with ThreadPoolExecutor(_AT_ONCE) as threads:
-            deque(threads.map(sync_one, paths), maxlen=0)
+            try:
+                synced = threads.map(sync_one, paths)
+            except RuntimeError as error:
+                raise StoreError(f"Files cannot be synced: {error}.", remedy=MORE_THREADS) from error
+            deque(synced, maxlen=0)
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -197,5 +197,5 @@ def _explained(path: Path, error: sqlite3.Error) -> ManifestError | DamagedIndex
     if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
         return DamagedIndexError(f"The manifest {path} is damaged: {error}.", remedy=REBUILD)
     # SQLite tells no reason of the system's.
-    remedy = remedy_of_shortage(error) or f"{CHECK_DISK} `ulimit -a` tells the limits."
+    remedy = f"{CHECK_DISK} `ulimit -a` tells the limits."
     return ManifestError(f"The manifest {path} cannot be used: {error}.", remedy=remedy)

@@ -1,7 +1,6 @@
 """Errors of indexing and searching; those of chunking are in `chunkers.errors`."""
 
 import errno
-import os
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.errors import CqmError
@@ -16,24 +15,27 @@ REBUILD = "Run `cqm index --force` to rebuild it."
 
 CHECK_DISK = "Check free space and permissions."
 _MEMORY = "Memory is short: close other programs, or raise its limit (`ulimit -v`)."
-_THREADS = (
+MORE_THREADS = (
     "Threads, processes or memory are short: close other programs, or raise the limit (`ulimit -u`, `ulimit -v`)."
 )
 _REMEDIES = {
-    os.strerror(errno.EMFILE): "Raise the limit of open files: `ulimit -n 1024`.",
-    os.strerror(errno.ENOMEM): _MEMORY,
-    "out of memory": _MEMORY,
-    os.strerror(errno.EFBIG): "Raise the limit of a file's size: `ulimit -f unlimited`.",
-    os.strerror(errno.EAGAIN): _THREADS,
-    "can't start new thread": _THREADS,
+    errno.EMFILE: "Raise the limit of open files: `ulimit -n 1024`.",
+    errno.ENOMEM: _MEMORY,
+    errno.EFBIG: "Raise the limit of a file's size: `ulimit -f unlimited`.",
+    errno.EAGAIN: MORE_THREADS,
 }
-"""By words of a system's error, as libraries in other languages pass them on."""
 
 
-def remedy_of_shortage(error: BaseException) -> str:
-    """Tell how to get more of what an error says is short; empty where it says nothing of the kind."""
-    said = (getattr(error, "strerror", None) or str(error)).lower()
-    return next((remedy for words, remedy in _REMEDIES.items() if words.lower() in said), "")
+def remedy_of_shortage(error: BaseException, number: int = 0) -> str:
+    """Return the remedy if an error is a shortage of memory, descriptors, threads or a file's size; else nothing.
+
+    Parameters:
+        error: of the system or of Python.
+        number: the system's `errno`, where a library in another language tells it in its message.
+    """
+    if isinstance(error, MemoryError):
+        return _MEMORY
+    return _REMEDIES.get(number or (isinstance(error, OSError) and error.errno) or 0, "")
 
 
 class ScanError(CqmError):

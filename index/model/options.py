@@ -127,7 +127,7 @@ class RouteOptions:
 
 @dataclass(frozen=True, slots=True)
 class CacheOptions:
-    """Where vectors, answers and written contexts are kept, so that nothing is paid for twice."""
+    """The cache of vectors, answers and written contexts: nothing is paid for twice."""
 
     enabled: bool = option(True, "Keep them at all.")
     memory_mb: int = option(64, "Megabytes in the memory of one process; 0 for none.", at_least=0, at_most=65_536)
@@ -288,7 +288,7 @@ class StoreOptions:
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """Where indexes live and how they are made.
+    """The place of indexes, and the way they are made.
 
     Attributes:
         late: the model of files that `ChunkOptions.rules` cuts by late chunking.

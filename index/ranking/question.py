@@ -9,7 +9,16 @@ from cqm.index.ranking.project import Topic
 from cqm.index.ranking.project_topics import topic_of
 from cqm.index.ranking.question_form import sentence_likeness
 from cqm.index.text.calls import calls_in
-from cqm.index.text.exact_words import codes_in, copied_in, named_in, names_in, pasted_in, phrases_in, subject_of
+from cqm.index.text.exact_words import (
+    MOST_NAMES,
+    codes_in,
+    copied_in,
+    named_in,
+    names_in,
+    pasted_in,
+    phrases_in,
+    subject_of,
+)
 from cqm.index.text.issues import is_issue
 from cqm.index.text.names.declared import declared
 from cqm.index.text.names.notations import notations
@@ -21,8 +30,6 @@ from cqm.index.text.terms import SparseTerms, content_words, label_term, name_te
 from cqm.index.tracing import traced
 
 _NO_TERMS = SparseTerms((), ())
-_MOST_NAMES = 8
-"""Names in backticks of an issue that are looked up."""
 # "Client.get", "`Client::get`", "Client#get", "$client->get()", "App\Client", "\App\Client", "Client.get(url, 3)".
 _SYMBOL = re.compile(rf"(?:{BETWEEN})?((?:{NAME_PART}(?:{BETWEEN}))*{NAME_PART})(?:\([^()]{{0,200}}\))?[;:]?")
 # "(*Context).Bind", "(c *Context) Bind": a receiver in Go.
@@ -168,9 +175,13 @@ def _symbol(text: str) -> str:
 
 
 def _names_of_issue(text: str) -> SparseTerms:
+    """Return the terms of chunks that define names in an issue's backticks; those in its title or called are too loose.
+
+    An issue's blocks count here too, unlike in `named_in`: Markdown may stand in them.
+    """
     if not is_issue(text):
         return _NO_TERMS
-    return with_labels(_NO_TERMS, filter(None, map(name_key, names_in(text)[:_MOST_NAMES])))
+    return with_labels(_NO_TERMS, filter(None, map(name_key, names_in(text)[:MOST_NAMES])))
 
 
 def _mentions(text: str) -> SparseTerms:

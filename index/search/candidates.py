@@ -105,17 +105,36 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     defining = defining if len(defining) <= DEFINITIONS_DEPTH else {}
     few, likely = mentioning if len(mentioning) <= FEW else {}, list[str]()
     if not is_semantic:
-        few |= _with_codes(generation, wanted.question, keep)
-        said = saying(generation, wanted.question, chunks, keep)
-        named = named_within(generation, wanted.question, keep, said.texts)
-        likely = [it for it in (*named, *(() if said.is_whole else said.ids)) if it not in few]
-        few |= dict.fromkeys([*said.ids, *named], 0.0)
+        few, likely = _with_named(generation, wanted.question, keep, few, chunks)
     # Chunks found only by name have no evidence; they count as 0.
     chunks = dict.fromkeys(chain(pinned, defining, few), 0.0) | chunks
     found = _with_candidates(
         generation, replace(evidence, terms=chunks, mentioning=few.keys(), likely=frozenset(likely))
     )
     return found._replace(is_cut=max(map(len, given[2:])) >= depth)
+
+
+def _with_named(
+    generation: Generation,
+    question: Question,
+    keep: PointFilter | None,
+    few: dict[str, float],
+    chunks: Mapping[str, float],
+) -> tuple[dict[str, float], list[str]]:
+    """Add the chunks with codes, literals and names of a question to the few that mention it; return likely ones too.
+
+    Parameters:
+        generation: to search.
+        question: with the names.
+        keep: chunks that count; None for all.
+        few: chunks mentioning the question.
+        chunks: found by words.
+    """
+    few = few | _with_codes(generation, question, keep)
+    said = saying(generation, question, chunks, keep)
+    named = named_within(generation, question, keep, said.texts)
+    likely = [it for it in (*named, *(() if said.is_whole else said.ids)) if it not in few]
+    return few | dict.fromkeys([*said.ids, *named], 0.0), likely
 
 
 def _with_codes(generation: Generation, question: Question, keep: PointFilter | None) -> dict[str, float]:

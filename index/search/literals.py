@@ -13,6 +13,8 @@ from cqm.index.store.base import TERMS, Nearest, PointFilter
 from cqm.index.text.exact_words import copied_in, is_caption, literal_parts, weighed_words, whole_words_of
 from cqm.index.text.terms import WORD, SparseTerms, distinct_terms, query_terms
 
+# `tests/bench/pasted.py` says what each is worth: 80 pasted texts of Python's library and 80 of other packages. Half or
+# twice of the first five, and of the last, changes no answer; they bound the work.
 _COPIED_DEPTH = 20
 """Best chunks in which a question is looked for that may be copied from a file: most are not."""
 _PASTED_DEPTH = 50
@@ -26,9 +28,15 @@ _SEVERAL = 4
 _MOST_READ = 200
 """Chunks with all of these words that are looked into."""
 _LEAST_RUN, _LEAST_CHARACTERS = 2, 15
-"""Words in a row that a chunk has in common with a pasted text, and the characters of its longest run."""
+"""Words in a row that a chunk has in common with a pasted text, and the characters of its longest run.
+
+Of 40 messages 35 come first: 33 with runs of one word, 28 of four; 27 with a longest run of 30 characters, 35 of 7.
+"""
 _LEAST_SHARE = 0.5
-"""Share of a pasted text's characters that such runs have in a chunk that it was copied from."""
+"""Share of a pasted text's characters that such runs have in a chunk that it was copied from.
+
+With the whole text 27 of 40 messages come first, and 27 pieces of code with a name renamed, of 32. A quarter finds 34.
+"""
 _MOST_IN_RUNS = 80
 """Words of a pasted text that are compared."""
 

@@ -1,27 +1,24 @@
-"""Qdrant Edge, an in-process shard, as a store. Only this module and `edge_queries` know its API.
+"""Qdrant Edge, an in-process shard, as a store. Only this module, `edge_shards` and `edge_queries` know its API.
 
-Its errors are plain `Exception`; this module translates them. It silently accepts vectors no search can use (not
+It silently accepts vectors no search can use (not
 finite, mismatched, repeated indices), hence `check`.
 """
 
-import errno
 import logging
-import re
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.batched import batched
 from cqm.index.disk.durable import Tree
-from cqm.index.model.errors import CHECK_DISK, REBUILD, DamagedIndexError, StoreError, remedy_of_shortage
+from cqm.index.model.errors import StoreError
 from cqm.index.store.base import (
-    KEYWORDS,
     NO_SPACES,
     WORDS,
     Indices,
@@ -35,6 +32,7 @@ from cqm.index.store.base import (
     stored_point,
 )
 from cqm.index.store.edge_queries import edge_query
+from cqm.index.store.edge_shards import OPENED, make_shard, translated
 from cqm.index.store.holes import let_go_of_holes
 
 if TYPE_CHECKING:
@@ -46,16 +44,6 @@ _LONGEST_UNFLUSHED_SECONDS = 10.0
 # Edge holds the interpreter's lock for a whole call: between small batches searches can run.
 _BATCH = 128
 _SCROLL_PAGE = 1000
-# At 100,000 chunks and with two cores, two segments are searched in 1.0 ms, one in 1.5 ms, for a sixth more work.
-_SEGMENTS = 2
-_SEGMENTS_FOLDER = "segments"
-
-_OPENED = "opened"
-_PANIC = "PanicException"
-# Rust's form of system errors. A missing file, or something else in its place, is damage; other errors may pass.
-_OS_ERROR = re.compile(r"\(os error (\d+)\)")
-_DAMAGE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL}
-
 _log = logging.getLogger(__name__)
 
 
@@ -102,23 +90,9 @@ class EdgeStore:
 
         A space made now takes no time; `ensure_space` takes .3 s for the first one.
         """
-        import qdrant_edge as edge
-
-        with self._translated("created"):
+        with translated(self._folder, "created"):
             shutil.rmtree(self._folder, ignore_errors=True)
-            _make_empty(self._folder, spaces, has_log=True, weighs=self._weighs)
-            # Edge begins with one segment and can't add more, so they are made as other shards.
-            for number in range(1, _SEGMENTS):
-                other = self._folder / f"{_SEGMENTS_FOLDER}-{number}"
-                _make_empty(other, spaces, has_log=False, weighs=self._weighs)
-                for segment in (other / _SEGMENTS_FOLDER).iterdir():
-                    segment.rename(self._folder / _SEGMENTS_FOLDER / segment.name)
-                shutil.rmtree(other)
-            self._shard = edge.EdgeShard.load(str(self._folder))
-            # Not before: loading reads all pages of these files, 5 MB of zeros for each field of a segment.
-            for key in KEYWORDS:
-                self._shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
-            self._shard.flush()
+            self._shard = make_shard(self._folder, spaces, weighs=self._weighs)
             self._made_spaces = dict(spaces)
 
     def load(self) -> None:
@@ -130,7 +104,7 @@ class EdgeStore:
     def _load(self) -> None:
         import qdrant_edge as edge
 
-        with self._translated(_OPENED):
+        with translated(self._folder, OPENED):
             self._shard = edge.EdgeShard.load(str(self._folder))
         let_go_of_holes(self._folder)
 
@@ -146,12 +120,12 @@ class EdgeStore:
             return
         create = edge.UpdateOperation.create_dense_vector
         space = create(name, dimensions, edge.Distance.Dot, datatype=edge.VectorStorageDatatype.Float16)
-        with self._translated("written"):
+        with translated(self._folder, "written"):
             is_empty = self._opened().info().points_count == 0
         if not is_empty:
             self._update(space)
             return
-        with self._translated("written"):
+        with translated(self._folder, "written"):
             self._opened().update(space)
             # A segment takes a new vector's quantization from the configuration when it is made: so make it anew here.
             self._opened().optimize()
@@ -196,7 +170,7 @@ class EdgeStore:
         import qdrant_edge as edge
 
         batch = edge.QueryBatchRequest(list(map(edge_query, searches)))
-        with self._translated("searched"):
+        with translated(self._folder, "searched"):
             answers = self._opened().query_batch(batch)
         return [{point_id(point.id): point.score for point in points} for points in answers]
 
@@ -204,7 +178,7 @@ class EdgeStore:
         """Return chosen payload fields of points by id; unknown ids are left out."""
         import qdrant_edge as edge
 
-        with self._translated("read"):
+        with translated(self._folder, "read"):
             records = self._opened().retrieve(
                 [*map(stored_id, ids)], edge.PayloadSelector.Include(list(fields)), with_vector=False
             )
@@ -212,13 +186,13 @@ class EdgeStore:
 
     def points(self, ids: Sequence[str]) -> list[Point]:
         """Return points by id as stored; unknown ids are left out."""
-        with self._translated("read"):
+        with translated(self._folder, "read"):
             records = self._opened().retrieve([*map(stored_id, ids)], with_payload=True, with_vector=True)
         return [stored_point(point_id(record.id), record.payload, record.vector) for record in records]
 
     def indices(self, ids: Sequence[str]) -> dict[str, Indices]:
         """Return the terms of points by id; unknown ids are left out."""
-        with self._translated("read"):
+        with translated(self._folder, "read"):
             records = self._opened().retrieve([*map(stored_id, ids)], with_payload=False, with_vector=[*WORDS])
         return {point_id(record.id): stored_indices(record.vector) for record in records}
 
@@ -234,17 +208,8 @@ class EdgeStore:
         """Count the points with a dense vector in a space."""
         import qdrant_edge as edge
 
-        with self._translated("read"):
+        with translated(self._folder, "read"):
             return self._opened().count(edge.CountRequest(filter=edge.Filter(must=[edge.HasVectorCondition(space)])))
-
-    def spaces_of(self, ids: Sequence[str]) -> dict[str, frozenset[str]]:
-        """Return the names of points' dense vectors by id; unknown ids are left out."""
-        with self._translated("read"):
-            records = self._opened().retrieve([*map(stored_id, ids)], with_payload=False, with_vector=True)
-        return {
-            point_id(record.id): frozenset(name for name, vector in _named(record.vector) if isinstance(vector, list))
-            for record in records
-        }
 
     def fill(self, other: "EdgeStore") -> None:
         """Copy all points of another store into this empty one."""
@@ -272,7 +237,7 @@ class EdgeStore:
         offset = None
         while True:
             request = edge.ScrollRequest(offset, size, keep, with_payload=whole, with_vector=whole)
-            with self._translated("read"):
+            with translated(self._folder, "read"):
                 records, offset = self._opened().scroll(request)
             yield records
             if offset is None:
@@ -287,7 +252,7 @@ class EdgeStore:
             if self._flush_timer:
                 self._flush_timer.cancel()
                 self._flush_timer = None
-        with self._flush_lock, self._flushing(), self._translated("flushed"):
+        with self._flush_lock, self._flushing(), translated(self._folder, "flushed"):
             # What rests is on disk; and a flush is no use of the shard.
             if self._is_resting:
                 return
@@ -303,7 +268,7 @@ class EdgeStore:
                 return
         with self._flush_lock:
             self.flush()
-            with self._translated("closed"):
+            with translated(self._folder, "closed"):
                 self._shard.close()
             self._shard = None
 
@@ -314,13 +279,13 @@ class EdgeStore:
             is_unused = time.monotonic() - self._used_at >= seconds
             if self._shard is None or self._flush_timer or not is_unused:
                 return False
-            with self._translated("closed"):
+            with translated(self._folder, "closed"):
                 self._shard.close()
             self._shard, self._is_resting = None, True
             return True
 
     def _update(self, operation: "qdrant_edge.UpdateOperation") -> None:
-        with self._translated("written"):
+        with translated(self._folder, "written"):
             self._opened().update(operation)
             # A segment gets its vector files with its first point. If they are lost, nothing can read it.
             self._tree.sync_names()
@@ -363,55 +328,6 @@ class EdgeStore:
             if self._shard is None:
                 raise StoreError(f"The store in {self._folder} is not open.")
             return self._shard
-
-    @contextmanager
-    def _translated(self, verb: str) -> Iterator[None]:
-        try:
-            yield
-        except CqmError:
-            raise
-        except BaseException as error:  # Edge raises nothing more precise; where it panics, not even an Exception
-            if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
-                raise
-            raise self._explained(verb, error) from error
-
-    def _explained(self, verb: str, error: BaseException) -> CqmError:
-        message = f"The store in {self._folder} cannot be {verb}: {str(error).rstrip('.')}."
-        # Of a store that panicked while it was open nobody knows the state, whatever the reason.
-        if (isinstance(error, Exception) or verb == _OPENED) and (shortage := remedy_of_shortage(error)):
-            return StoreError(message, remedy=shortage)
-        refused = _OS_ERROR.search(message)
-        if refused and int(refused[1]) not in _DAMAGE:
-            return StoreError(message, remedy=CHECK_DISK)
-        if verb == _OPENED or not isinstance(error, Exception):
-            return DamagedIndexError(message, remedy=REBUILD)
-        return StoreError(message, remedy=f"{CHECK_DISK} {REBUILD}")
-
-
-def _make_empty(folder: Path, spaces: Mapping[str, int], *, has_log: bool, weighs: bool) -> None:
-    """Make a shard of one segment without indexes of payload fields, and close it."""
-    import qdrant_edge as edge
-
-    folder.mkdir(mode=0o700, parents=True)
-    float16 = edge.VectorStorageDatatype.Float16
-    words = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf if weighs else None)
-    config = edge.EdgeConfig(
-        vectors={
-            name: edge.EdgeVectorParams(dimensions, edge.Distance.Dot, datatype=float16)
-            for name, dimensions in spaces.items()
-        }
-        or None,
-        sparse_vectors=dict.fromkeys(WORDS, words),
-        # m=0 builds no graph: a scan is fast enough up to about 500,000 points.
-        hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
-        quantization_config=edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4),
-        optimizers=edge.EdgeOptimizersConfig(default_segment_number=_SEGMENTS),
-        # The log takes 32 MB.
-        wal_enabled=has_log,
-    )
-    shard = edge.EdgeShard.create(str(folder), config)
-    shard.flush()
-    shard.close()
 
 
 def _edge_point(point: Point) -> "qdrant_edge.Point":

@@ -30,7 +30,11 @@ _LEAST_COPIED, _MOST_COPIED = 3, 2000
 _LEAST_CAPTION = 2
 _WORD = re.compile(r"\w+")
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,80})`(?!`)")
-_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*[?!]?(?:\(\))?")
+_PART, _MARK, _BETWEEN = r"[A-Za-z_$][\w$]*", "[?!]?", r"(?:\.|::|#|->)"
+"""Of a name in prose: ASCII alone, since other letters are of other languages' words."""
+_NAME = re.compile(rf"{_PART}(?:{_BETWEEN}{_PART})*{_MARK}(?:\(\))?")
+_CALLED = re.compile(rf"(?<![\w.$])((?:{_PART}{_BETWEEN}){{0,6}}{_PART}{_MARK})\(\)")
+_IDENTIFIER = re.compile(rf"(?<![\w./$-]){_PART}{_MARK}(?:(?:{_BETWEEN}|\\){_PART}{_MARK}){{0,8}}(?![\w/-])")
 _FENCED = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]{0,40}\n(.+?)^[ \t]*(?:```|~~~)", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(
     r"(?:(?:\A|\n[ \t]*\n)(?=(?: {4}|\t)[^\n]*\S))((?:(?: {4}|\t)[^\n]*(?:\n|\Z)|[ \t]*\n(?= {4}|\t))+)"
@@ -48,14 +52,12 @@ _OF_MESSAGE = re.compile(r"[:;|=<>{}\\%$]|\w\(|[\"'`](?=\W|$)|(?<!\w)[\"'`-]|[.)
 """Signs of a message that a program wrote; most questions have none of them."""
 _VALUES = r"\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<!\w)'[^'\n]{0,200}'(?!\w)|(?<!\w)--?\w[\w-]*|\S*[\d/\\@$%{}<>=]\S*"
 _VALUE = re.compile(_VALUES)
-_BETWEEN = re.compile(rf"{_VALUES}|[:;|]\s| \(")
+_DIVIDING = re.compile(rf"{_VALUES}|[:;|]\s| \(")
 """Between the literal parts of a message."""
 _VALUE_WEIGHT = 0.25
 """Of a character in what looks like a value: a test may have it by chance, and the message itself may have `@Body`."""
 _SPACED = re.compile(r"\S+")
 _MOST_PARTS = 3
-_CALLED = re.compile(r"(?<![\w.$])((?:[A-Za-z_$][\w$]*(?:\.|::|#|->)){0,6}[A-Za-z_$][\w$]*[?!]?)\(\)")
-_IDENTIFIER = re.compile(r"(?<![\w./$-])[A-Za-z_$][\w$]*[?!]?(?:(?:\.|::|#|->|\\)[A-Za-z_$][\w$]*[?!]?){0,8}(?![\w/-])")
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w(?:::|#|->)\w|^[A-Z]\w*(?:\.[A-Z]\w*)+")
 _PLAIN_WORDS = frozenset({
     "define", "defined", "definition", "defines", "declare", "declared", "declaration", "implement",
@@ -73,7 +75,8 @@ _PLAIN_WORDS = frozenset({
 })  # fmt: skip
 """Words of a sentence that asks about a symbol itself."""
 _OF_CODE = re.compile(r"[({;=<>]")
-_MOST_NAMES = 8
+MOST_NAMES = 8
+"""Names of one text that are looked up."""
 _SHORT = 16
 """Words of a text that is one sentence."""
 
@@ -126,7 +129,7 @@ def pasted_in(text: str, *, is_prose: bool = False) -> list[str]:
 
 def literal_parts(text: str) -> list[str]:
     """Return the longest lines of pasted code, or of a message the longest parts between values such as numbers."""
-    lines = text.split("\n") if "\n" in text.strip() else _BETWEEN.split(text)
+    lines = text.split("\n") if "\n" in text.strip() else _DIVIDING.split(text)
     parts = [line.strip() for line in lines if len(_WORD.findall(line)) >= _LEAST_COPIED]
     return sorted(dict.fromkeys(parts), key=len, reverse=True)[:_MOST_PARTS]
 
@@ -182,7 +185,7 @@ def named_in(text: str) -> list[str]:
     title = next((line for line in prose.split("\n") if line.strip()), "") if "\n" in prose.strip() else ""
     title = "" if _OF_CODE.search(title) else title
     titled = [it[0] for it in _IDENTIFIER.finditer(title) if is_spelled_as_name(it[0])]
-    return [*dict.fromkeys([*titled, *_marked(prose)])][:_MOST_NAMES]
+    return [*dict.fromkeys([*titled, *_marked(prose)])][:MOST_NAMES]
 
 
 def _marked(text: str) -> list[str]:

@@ -8,7 +8,8 @@ from pathspec import GitIgnoreSpec
 from cqm.index.model.errors import QueryError
 
 _FOLDER = re.compile(r"/?((?:[^*?\[\]{}!\\/]+/)+)\*\*")
-_BRACES = re.compile(r"\{([^{}]{0,400},[^{}]{0,400})\}")
+_BRACES = re.compile(r"(?<!\\)(?P<before>(?:\\\\)*)\{(?P<parts>[^{}]{0,400},[^{}]{0,400})\}")
+"""Not after a backslash, unless that is escaped itself."""
 _MOST_ALTERNATIVES = 256
 
 
@@ -50,7 +51,8 @@ def _alternatives(glob: str) -> list[str]:
         if not found:
             done.append(each)
             continue
-        left += [f"{each[: found.start()]}{part}{each[found.end() :]}" for part in found[1].split(",")]
+        start, end = found.end("before"), found.end()
+        left += [f"{each[:start]}{part}{each[end:]}" for part in found["parts"].split(",")]
         if len(left) + len(done) > _MOST_ALTERNATIVES:
             message = f"`{glob[:100]}` means more than {_MOST_ALTERNATIVES} globs."
             raise QueryError(message, remedy="Give fewer alternatives in braces.")
@@ -65,8 +67,8 @@ def _with_brackets_as_named(glob: str) -> tuple[str, ...]:
 
 
 def escaped(path: str) -> str:
-    """Return the glob that matches a path alone: its signs that mean something in globs are escaped."""
-    return "".join(f"\\{sign}" if sign in "*?[]!#\\ " else sign for sign in path)
+    """Return the glob that matches a path alone: its signs that mean something in globs are escaped, also braces."""
+    return "".join(f"\\{sign}" if sign in "*?[]{}!#\\ " else sign for sign in path)
 
 
 def has_wildcard(path: str) -> bool:

@@ -4,7 +4,7 @@ A place is a path with a line, in any of the forms that tools print. `traces` te
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -86,8 +86,11 @@ _FORMS = (
     # emacs +10:4 src/app.py
     _Form(re.compile(rf"(?:^|\s)\+{_LINE}(?:[:,]\d{{1,7}})? [`'\"]?{_PATH}")),
     # "git blame -L 10,20 src/app.py", "sed -n '10,20p' src/app.py", "bat -r 10:20 src/app.py".
-    _Form(re.compile(rf"\s-L ?{_LINE}(?:,{_LAST}|,\+\d{{1,6}})?[ :](?:-- )?{_PATH}")),
-    _Form(re.compile(rf"\bsed -n ['\"]?{_LINE}(?:,{_LAST})?p['\"]? {_PATH}")),
+    # git counts lines with the first one, "-L 10,+5" to 14 and "-L 10,-5" from 6; sed counts those after it.
+    _Form(
+        re.compile(rf"\s-L ?{_LINE}(?:,{_LAST}|,\+(?P<count>\d{{1,6}})|,-(?P<upwards>\d{{1,6}}))?[ :](?:-- )?{_PATH}")
+    ),
+    _Form(re.compile(rf"\bsed -n ['\"]?{_LINE}(?:,{_LAST}|,\+(?P<more>\d{{1,6}}))?p['\"]? {_PATH}")),
     _Form(re.compile(rf"\s(?:-r|--line-range)[ =]{_LINE}:{_LAST} {_PATH}")),
     # Prettier and Babel: src/app.ts: Unexpected token (10:4)
     _Form(re.compile(rf"{_PATH}: [^\n]{{1,300}}? ?\({_LINE}:\d{{1,7}}\)[ \t]*$", re.MULTILINE)),
@@ -243,17 +246,28 @@ def _below_paths(text: str, taken: bytearray) -> Iterator[Frame]:
         start += len(line)
 
 
-def _frame(text: str, start: int, end: int, groups: dict[str, str | None], order: int) -> Frame:
+def _frame(text: str, start: int, end: int, groups: Mapping[str, str | None], order: int) -> Frame:
     path = plain_path(groups["path"] or "")
     if scope := groups.get("scope"):
         # "com.example.Client.send" is in the folders com/example.
         package = scope.rpartition("/")[2].split(".")[:-2]
         path = "/".join([*package, path])
-    first = int(groups.get("first") or 0)
+    first, last = _lines_of(groups)
     near = groups.get("test") or _near(text, start, end)
     before = text[max(text.rfind("\n", 0, start) + 1, start - _LONGEST_NEAR) : start]
     leads = bool(_BEFORE_MESSAGE.fullmatch(before))
-    return Frame(start, order, NamedPlace(path, first, max(first, int(groups.get("last") or first)), near, leads=leads))
+    return Frame(start, order, NamedPlace(path, first, last, near, leads=leads))
+
+
+def _lines_of(groups: Mapping[str, str | None]) -> tuple[int, int]:
+    """Return the first and last line that a form tells; 0 for none."""
+
+    def number(name: str, otherwise: int) -> int:
+        return int(groups.get(name) or otherwise)
+
+    first = number("first", 0)
+    last = max(first, number("last", first), first + max(number("count", 1) - 1, number("more", 0)))
+    return max(1, first - number("upwards", 1) + 1) if groups.get("upwards") else first, last
 
 
 def _near(text: str, start: int, end: int) -> str:

@@ -73,7 +73,7 @@ Rows = tuple[FileRow, tuple[ChunkRow, ...] | None]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where files go.
+    """The destination of files.
 
     Attributes:
         generation: takes them.

@@ -1,4 +1,4 @@
-"""Where workers come from: a process that forks them, or where there is no fork, each a process started anew."""
+"""Start workers: fork them from a warm process, or where there is no fork, start each process anew."""
 
 import importlib.util
 import json

@@ -1,76 +1,32 @@
 """Tasks spread over disposable workers: one that dies or overstays loses its task alone."""
 
 import os
-import pickle
-import signal
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Self
 
-from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import WorkerError
 from cqm.index.workers import wire
-from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED, RULES
+from cqm.index.workers.control import QUESTION, RETIRED, RULES
+from cqm.index.workers.ends import BROKEN, WAIT_SECONDS, End, end_of, patience
 from cqm.index.workers.forking import Source
-from cqm.index.workers.limits import MEMORY_BYTES, seconds_for
+from cqm.index.workers.limits import seconds_for
+from cqm.index.workers.results import Job, Result, Task, outcome_of, result_of
 from cqm.index.workers.staff import Staff, Worker
 from cqm.index.workers.worker import Assignment
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
 
 _BATCH_BYTES = 250_000
 _BATCH_FILES = 50
 _AHEAD = 2
 """Batches for each worker that are begun or done and not taken yet: they keep it busy while others are stored."""
-_WAIT_SECONDS = 60.0
-"""A worker that is silent for so much longer than its processor time is ended, whatever it waits for."""
-_BROKEN = (OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, pickle.UnpicklingError)
-"""Errors of reading from a worker which died or was hijacked."""
-_OWN_SIGNALS = {"SIGPROF", "SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP", "SIGXFSZ"}
-"""Signals that a process gets for what it does itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job(Generic[Task, Result]):
-    """The work on each of many files.
-
-    Attributes:
-        work: called in a worker with a task; picklable.
-        gives: the type of its results, for `wire.restored`.
-        size_of: a task's file in bytes, by which its time is bounded.
-        lost: the result for a task that its worker did not survive, and the reason in words.
-        ended: the same where the worker was ended from outside, which says nothing of the task; `lost` by default.
-    """
-
-    work: Callable[[Task], Result]
-    gives: Any
-    size_of: Callable[[Task], int]
-    lost: Callable[[Task, str], Result]
-    ended: Callable[[Task, str], Result] | None = None
-
-
-class _End(NamedTuple):
-    """The end of a worker.
-
-    Attributes:
-        reason: in words.
-        is_own: whether the task brought it about, and not somebody outside.
-        is_final: whether a task that ends so twice in a row is given up.
-    """
-
-    reason: str
-    is_own: bool = True
-    is_final: bool = True
 
 
 class _UnansweredError(Exception):
@@ -83,7 +39,7 @@ class _UnansweredError(Exception):
 def _answered(answer: Callable[[Any], object], question: object) -> object:
     try:
         return answer(question)
-    except _BROKEN as error:
+    except BROKEN as error:
         raise _UnansweredError(error) from error
 
 
@@ -236,24 +192,24 @@ class Workers:
         worker = self._begun(assignment)
         is_well = False
         try:
-            worker.connection.settimeout(_patience(size))
+            worker.connection.settimeout(patience(size))
             while (message := wire.receive_plain(worker.connection))[0] in {QUESTION, RETIRED}:
                 if message[0] == RETIRED:
                     if self._staff.is_replaced(worker, message[1]):
                         self._staff.end(worker)
                         worker = self._begun(assignment, finds=message[1] == RULES)
-                        worker.connection.settimeout(_patience(size))
+                        worker.connection.settimeout(patience(size))
                 elif answer and message[0] == QUESTION:
                     worker.connection.settimeout(None)
                     wire.send(worker.connection, _answered(answer, message[1]))
-                    worker.connection.settimeout(_patience(size))
+                    worker.connection.settimeout(patience(size))
                 else:
                     break
             is_well = True
-            result = _result(message, gives)
+            result = result_of(message, gives)
         except _UnansweredError as error:
             raise error.cause from None
-        except _BROKEN as error:
+        except BROKEN as error:
             is_well = False
             end = self._end_of(worker, size, error)
             kind = WorkerError if end.is_own else _EndedOutsideError
@@ -312,14 +268,14 @@ class Workers:
         """
         for task in rest:
             try:
-                worker.connection.settimeout(_patience(job.size_of(task)))
+                worker.connection.settimeout(patience(job.size_of(task)))
                 message = wire.receive_plain(worker.connection)
                 if message[0] == RETIRED:
                     if self._staff.is_replaced(worker, message[1]):
                         return str(message[1])
                     message = wire.receive_plain(worker.connection)
-                results.append(_outcome(job, task, message))
-            except _BROKEN as error:
+                results.append(outcome_of(job, task, message))
+            except BROKEN as error:
                 if not busy.is_stopped:
                     busy.leave(worker)
                     end = self._end_of(worker, job.size_of(task), error)
@@ -343,7 +299,7 @@ class Workers:
         """
         worker = self._staff.take(finds=finds)
         try:
-            worker.connection.settimeout(_WAIT_SECONDS)
+            worker.connection.settimeout(WAIT_SECONDS)
             wire.send(worker.connection, assignment)
         except OSError:
             # It died while it was idle, and others may have died with it.
@@ -352,36 +308,16 @@ class Workers:
             return worker
         worker = self._staff.take(finds=finds, is_new=True)
         try:
-            worker.connection.settimeout(_WAIT_SECONDS)
+            worker.connection.settimeout(WAIT_SECONDS)
             wire.send(worker.connection, assignment)
         except OSError as error:
             self._staff.end(worker)
             raise WorkerError(f"A new worker does not take its task: {error}.") from error
         return worker
 
-    def _end_of(self, worker: Worker, size: int, error: Exception) -> _End:
+    def _end_of(self, worker: Worker, size: int, error: Exception) -> End:
         """End a worker that failed, and say why it did."""
-        number = self._staff.end(worker)
-        if not isinstance(error, OSError | EOFError):
-            return _End("it answered with what is no plain data")
-        if isinstance(error, TimeoutError):
-            return _End(f"its parser did not answer for {_patience(size):.0f} s")
-        name = signal.Signals(number).name if number else "no signal seen"
-        if name == "SIGKILL":
-            # Ending it takes this signal too.
-            return _End("its process was ended, as a system does that is short of memory", is_own=False)
-        if name not in _OWN_SIGNALS:
-            return _End(f"its process was ended from outside ({name})", is_own=False, is_final=False)
-        reasons = {
-            "SIGPROF": f"parsing it took longer than {seconds_for(size):.1f} s",
-            "SIGABRT": f"parsing it needed more than {MEMORY_BYTES >> 20} MB, or its parser gave up",
-        }
-        return _End(reasons.get(name, f"its parser crashed ({name})"))
-
-
-def _patience(size: int) -> float:
-    """Return the time that an answer about a file may take: its processor time, and as much more as a worker waits."""
-    return seconds_for(size) + _WAIT_SECONDS
+        return end_of(self._staff.end(worker), size, error)
 
 
 def _batches(tasks: Sequence[Task], size_of: Callable[[Task], int]) -> list[list[Task]]:
@@ -400,33 +336,3 @@ def _cut(worker: Worker) -> None:
     """Have whoever reads from a worker fail at once; closing the connection is left to its thread."""
     with suppress(OSError):
         worker.connection.shutdown(socket.SHUT_RDWR)
-
-
-def _outcome(job: Job[Task, Result], task: Task, message: Any) -> Result:  # noqa: ANN401 - a message
-    """Return a task's result; that of a lost one if it raised an error of ours."""
-    try:
-        result: Result = _result(message, job.gives)
-    except CqmError as error:
-        return job.lost(task, str(error))
-    return result
-
-
-def _result(message: Any, gives: Any) -> Any:  # noqa: ANN401 - a message, a type, and a value of it
-    if message[0] == RESULT:
-        return wire.restored(gives, message[1])
-    if message[0] == FAILURE:
-        _, kind, text, remedy, retryable = message
-        if kind == MemoryError.__name__:
-            raise WorkerError(f"parsing it needs more than {MEMORY_BYTES >> 20} MB")
-        raise _errors().get(kind, CqmError)(text, remedy=remedy, retryable=bool(retryable))
-    raise TypeError("a worker sent something else than a result")
-
-
-def _errors() -> dict[str, type[CqmError]]:
-    found: dict[str, type[CqmError]] = {}
-    waiting: list[type[CqmError]] = [CqmError]
-    while waiting:
-        kind = waiting.pop()
-        found[kind.__name__] = kind
-        waiting += kind.__subclasses__()
-    return found

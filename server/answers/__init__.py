@@ -3,13 +3,11 @@
 __all__ = [
     "as_json",
     "budget",
-    "changes",
+    "header",
     "matched_lines",
     "merged",
-    "outline",
-    "reading",
+    "names",
     "render",
     "status_text",
     "terminal",
-    "usages",
 ]

@@ -30,7 +30,7 @@ _WORD = ((3, 0.72), (6, 0.74), (9, 0.98), (12, 1.22))
 _CAPITALS = ((2, 0.62), (4, 0.99), (8, 1.29))
 _MARKS = ((1, 0.83), (2, 1.38), (4, 1.38), (8, 1.63))
 _LONGER = 4
-"""Characters a token of what is longer than the last in its table."""
+"""Characters a token of words, capitals and marks longer than the last row of their table."""
 _DIGITS, _SPACE, _LINE_ENDS, _SPACES = 1.37, 0.24, 0.88, 1.19
 _FOREIGN = ((0x2000, 0.5), (0x3000, 1.1), (0xE000, 0.8))
 """By character: letters with accents and alphabets, signs, East Asian scripts."""
@@ -43,7 +43,7 @@ _NEXT_SHARE = 0.99
 """Of the budget as aim of the next attempts. With both shares 1,800 replies of 500 to 4,000 tokens took 1.86 attempts
 and were a little fuller than with .87 and 1, which took 2.09."""
 _ENOUGH = 0.95
-"""A reply that fills so much of its budget is not written again to fill more."""
+"""Share of the budget from which on a reply is not written again to fill more."""
 _ATTEMPTS = 5
 _USUAL_LINE = 256
 """Characters of a line that is remembered with its tokens."""

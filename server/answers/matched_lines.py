@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from cqm.index.model.query import Answer, Hit, Query, SearchMode
 from cqm.server.answers.budget import tokens_of_lines
-from cqm.server.answers.render import header_lines, path_name, symbol_name
+from cqm.server.answers.header import header_lines
+from cqm.server.answers.names import path_name, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, visible
 

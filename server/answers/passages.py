@@ -138,7 +138,7 @@ def read_answer(question: str, answer: Answer) -> Read:
         texts.append((lines, _extent(hit), _asked_place(hit, len(lines)), language))
     asked = read_texts(question, texts)
     enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in hits]
-    needs = [sum(source.costs) + _enclosing_cost(told) for source, told in zip(asked.sources, enclosing, strict=True)]
+    needs = [sum(source.costs) + _enclosing_cost(name) for source, name in zip(asked.sources, enclosing, strict=True)]
     return Read(answer, asked, enclosing, needs, worths_of(question, hits))
 
 
@@ -246,16 +246,16 @@ def _part(read: Read, rank: int, core: range, tokens: float) -> _Part:
     """Make a part of a hit, with as many lines as its tokens allow."""
     hit, source, enclosing = read.answer.hits[rank], read.asked.sources[rank], read.enclosing[rank]
     all_lines = sum(source.costs)
-    # The name of a cut hit tells them too.
-    told = enclosing if _enclosing_cost(enclosing) <= tokens - all_lines else ""
-    tokens -= _enclosing_cost(told)
+    # The name of a cut hit has the enclosing names too.
+    named = enclosing if _enclosing_cost(enclosing) <= tokens - all_lines else ""
+    tokens -= _enclosing_cost(named)
     is_whole = all_lines <= tokens
     shown = [range(len(source.lines))] if is_whole else best_lines(source, hit.symbol, core, read.asked, tokens)
-    return _Part(hit, rank, source.lines, shown, enclosing=told)
+    return _Part(hit, rank, source.lines, shown, enclosing=named)
 
 
-def _enclosing_cost(told: str) -> float:
-    return cost([f"{SAMPLE_MARK} [in {told}]"]) if told else 0.0
+def _enclosing_cost(name: str) -> float:
+    return cost([f"{SAMPLE_MARK} [in {name}]"]) if name else 0.0
 
 
 def _others(parents: Iterable[Parent], parts: Sequence[_Part], left: float) -> Iterator[_Part]:

@@ -8,20 +8,10 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from cqm.index.model.query import Answer, Query
+from cqm.server.answers.header import advice_lines, header_lines
+from cqm.server.answers.names import passage_names, passage_place, place, place_line, worth
 from cqm.server.answers.passages import Passage, assemble, read_answer
-from cqm.server.answers.render import (
-    advice_lines,
-    explanation_lines,
-    header_lines,
-    is_no_answer,
-    left_out,
-    passage_names,
-    passage_place,
-    place,
-    place_line,
-    trusted_part,
-    worth,
-)
+from cqm.server.answers.render import explanation_lines, is_no_answer, left_out, trusted_part
 from cqm.server.console import visible
 
 _TOKENS = 2400

@@ -33,7 +33,7 @@ class Made:
         file: its snapshot; empty where that failed.
         commit, files, chunks: in it; of a kept one too.
         kept: whether it was there already, of this commit and these options.
-        attempts: times that it was begun; an engine that tells none of its own tries counts the last alone.
+        attempts: how often it was begun; only the last one with an engine that does not count its own tries.
         seconds: wall time.
         error: why it failed; empty where it did not.
     """
@@ -119,7 +119,7 @@ def _kept(repository: Repository, root: Path, file: Path, plan: Plan) -> Made | 
 
 
 def export_by_command(root: Path, file: Path, plan: Plan) -> Exported:
-    """Run `cqm export` in a process; give what it tells.
+    """Run `cqm export` in a process; return its result.
 
     Raises:
         BulkError: it failed or was killed.
@@ -135,7 +135,7 @@ def export_by_command(root: Path, file: Path, plan: Plan) -> Exported:
 
 
 def export_here(root: Path, file: Path, plan: Plan) -> Exported:
-    """Index and export in this process, for an engine whose workers are processes: its end is the end of the work.
+    """Index and export in this process, for an engine whose workers are processes: when one is ended, so is its work.
 
     Raises:
         CqmError: as `Index` and the settings raise it.

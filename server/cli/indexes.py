@@ -96,7 +96,7 @@ def restore(file: Path, root: Path, settings: Settings, *, as_json: bool) -> int
 
 def publish(name: str, root: Path, keep: int, settings: Settings, *, as_json: bool) -> int:
     """Bring an index up to date, write it to the server as a base, and tell what is in it."""
-    # A name or an address that cannot be used is told before the work.
+    # Fail before the work if the name or the address cannot be used.
     SharedBase(name, settings.store_options(), process_variables()).close()
     with open_index(root, settings, adopts=True) as opened:
         bring_up_to_date(opened)

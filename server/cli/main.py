@@ -28,7 +28,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a question in its place is told where it belongs."""
+        """Find the command; refuse a question in its place with the command that takes it."""
         if args and (" " in args[0] or (args[0] not in COMMANDS and len(args) == 1 and not args[0].isalpha())):
             words = args[0].replace('"', "'")[:100]
             raise click.UsageError(f'No such command. To search: cqm search "{words}"', ctx)

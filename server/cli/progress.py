@@ -7,10 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.server.console import number, one_line, say
 from cqm.server.owner.open import OpenedIndex
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 Report = Callable[[Progress], None]
 
@@ -101,21 +105,26 @@ def _line_report() -> Report:
     return report
 
 
-@contextmanager
-def _bar_report() -> Iterator[Report]:
+def _bar() -> "Bar":
     from rich.console import Console  # start-up time
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (
+    return Bar(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[files]}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[path]}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+
+
+@contextmanager
+def _bar_report() -> Iterator[Report]:
+    with _bar() as bar:
         task = bar.add_task("Scanning", total=None, files="", path="", visible=False)
         phase = ""
         # A look at a small tree takes less, and shows nothing.

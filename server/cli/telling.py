@@ -20,7 +20,7 @@ Found = TypeVar("Found")
 
 def usages(query: UsesQuery, root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Bring the index up to date, and list definitions and references of a symbol."""
-    from cqm.server.answers.usages import usage_text  # start-up time, here and below
+    from cqm.server.answers.symbols.usages import usage_text  # start-up time, here and below
 
     return _tell(
         lambda opened: opened.usages(query.name, query.limit, query.cursor, query.groups, query.depth),
@@ -33,7 +33,7 @@ def usages(query: UsesQuery, root: Path, settings: AskedSettings, *, as_json: bo
 
 def outline(query: OutlineQuery, root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Bring the index up to date, and list the symbols of a file, or the most used ones of a folder."""
-    from cqm.server.answers.outline import outline_text
+    from cqm.server.answers.symbols.outline import outline_text
 
     budget = settings.server.token_budget
     text = partial(outline_text, token_budget=budget, root=str(root))
@@ -42,7 +42,7 @@ def outline(query: OutlineQuery, root: Path, settings: AskedSettings, *, as_json
 
 def read(query: ReadQuery, root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Bring the index up to date, and print a symbol, lines or a file."""
-    from cqm.server.answers.reading import reading_text
+    from cqm.server.answers.symbols.reading import reading_text
 
     text = partial(reading_text, token_budget=settings.server.token_budget)
     asked = replace(query, tokens=settings.server.token_budget)
@@ -51,7 +51,7 @@ def read(query: ReadQuery, root: Path, settings: AskedSettings, *, as_json: bool
 
 def changes(query: ChangesQuery, root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Bring the index up to date, and print commits and the lines that the first one changed."""
-    from cqm.server.answers.changes import changes_text
+    from cqm.server.answers.symbols.changes import changes_text
 
     return _tell(
         lambda opened: opened.changes(query),

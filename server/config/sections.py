@@ -17,7 +17,7 @@ def repeated(declaring: type[Any], name: str) -> Any:  # noqa: ANN401 - as `opti
 
 @dataclass(frozen=True, slots=True)
 class IndexSection(IndexOptions):
-    """Where indexes live and how they are made."""
+    """The place of indexes, and the way they are made."""
 
     shared: bool = option(
         True, "Let any number of processes use an index at once, through one that owns it; false for one at a time."

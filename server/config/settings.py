@@ -113,7 +113,7 @@ class _Sources:
         return merged(Settings, (source.options for source in self._ordered(project)))
 
     def origin(self, name: Name, project: _Source) -> str:
-        """Where an option is set; some source sets it."""
+        """Return the place where an option is set; some source sets it."""
         deciding = (source for source in reversed(self._ordered(project)) if _sets(source.options, name))
         layer = next(deciding).layer
         return layer.origin(name) if layer else "settings"

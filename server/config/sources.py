@@ -132,7 +132,7 @@ def environment_layer(environment: Mapping[str, str], options: Mapping[Name, boo
     Parameters:
         environment: all variables.
         options: all options, and whether each is a list. A list is written as in YAML, `[a, b]`; one value needs no
-            brackets. Options of blocks have no variable: the end of a block's name could not be told.
+            brackets. Options of blocks have no variable: it would not show where a block's name ends.
         others: variables with our prefix beside the options.
 
     Raises:

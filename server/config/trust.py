@@ -28,7 +28,7 @@ class Change:
     """A kind of change by a project's file to an option.
 
     Attributes:
-        admits: tells from the value without the project and the value with it whether the change is allowed.
+        admits: whether the change is allowed, given the value without the project and the value with it.
         refusal: says why another change is refused; `{}` stands for the value without the project.
     """
 

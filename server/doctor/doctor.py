@@ -45,7 +45,7 @@ def doctor(
         from cqm.server.doctor.bundle import write_bundle  # start-up time
 
         settings = None
-        with suppress(SettingsError):  # a check has told it
+        with suppress(SettingsError):  # a check has reported it
             settings = load()
         write_bundle(bundle, root, settings, results, names=names)
     problems = sum(checked.verdict is Verdict.PROBLEM for checked in results)

@@ -200,6 +200,6 @@ def _reset() -> str:
         resets = [limit["reset"] for limit in limits if limit["remaining"] == 0]
         at = datetime.fromtimestamp(max(resets), UTC).astimezone()
     except (GitHubError, ValueError, KeyError, TypeError, AttributeError):
-        # GitHub tells no reset for a secondary limit; its documentation says to wait a minute at least.
+        # GitHub gives no reset time for a secondary limit; its documentation says to wait a minute at least.
         return "in a few minutes"
     return f"after {at:%H:%M} ({at:%Z})"

@@ -1,3 +1,3 @@
 """The MCP server: its tools, transports and allowed paths."""
 
-__all__ = ["allowed_paths", "app", "http"]
+__all__ = ["allowed_paths", "app"]

@@ -29,7 +29,7 @@ from cqm.server.console import one_line
 from cqm.server.mcp import tools
 from cqm.server.mcp.allowed_paths import Guard, make_guard
 from cqm.server.mcp.arguments import accepted, refused_values, slim_schema
-from cqm.server.mcp.http import Pages, serve_http
+from cqm.server.mcp.http.serve import Pages, serve_http
 from cqm.server.mcp.prompts import add_prompts
 from cqm.server.mcp.resources import add_resources, mime_type
 from cqm.server.mcp.scope import Served
@@ -225,6 +225,15 @@ def make_server(
         # Nothing of all this ever changes, so nobody need listen.
         subscriptions=False,
     )
+    _add_tools(server)
+    add_prompts(server)
+    add_resources(server)
+    if views:
+        add_views(server, views)
+    return server
+
+
+def _add_tools(server: MCPServer[Served]) -> None:
     for tool, title, description, annotations in _TOOLS:
         server.add_tool(
             tool,
@@ -234,11 +243,6 @@ def make_server(
             meta=_META.get(tool.__name__),
             structured_output=False,
         )
-    add_prompts(server)
-    add_resources(server)
-    if views:
-        add_views(server, views)
-    return server
 
 
 def _icon() -> Icon:
@@ -258,7 +262,7 @@ def serve(
     pages_of: PagesOf | None = None,
     views: Views | None = None,
 ) -> None:
-    """Serve MCP until the client leaves or the process is told to end.
+    """Serve MCP until the client leaves or a signal ends the process.
 
     Parameters:
         settings: those outside of any project.

@@ -19,14 +19,15 @@ from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.freshness import judged
 from cqm.index.model.query import Query
 from cqm.index.model.symbols import OutlineQuery
-from cqm.server.answers.changes import changes_text
-from cqm.server.answers.outline import outline_text
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.status_text import freshness_text
+from cqm.server.answers.symbols.changes import changes_text
+from cqm.server.answers.symbols.outline import outline_text
 from cqm.server.console import number, one_line
 from cqm.server.mcp.client_roots import roots_or_question
+from cqm.server.mcp.in_step import ToolContext, bring_in_step
 from cqm.server.mcp.scope import Place, Served
-from cqm.server.mcp.tools import ToolContext, bring_in_step, error_text
+from cqm.server.mcp.tools import error_text
 
 _MAP_TOKENS, _LINES_TOKENS = 1_500, 3_000
 """Tokens of the facts: a map of names, and lines of code."""

@@ -13,7 +13,7 @@ from cqm.index.model.query import FileProblem
 from cqm.index.model.status import IndexStatus
 from cqm.index.workers import Workers
 from cqm.server.answers.budget import most_tokens
-from cqm.server.answers.render import path_name
+from cqm.server.answers.names import path_name
 from cqm.server.answers.status_text import pace_text, status_lines, summary_lines
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.config.settings import Settings

@@ -18,8 +18,9 @@ from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError
 from cqm.server.mcp.client_roots import roots_or_question
+from cqm.server.mcp.in_step import ToolContext, bring_in_step
 from cqm.server.mcp.scope import Place, Served, split_place
-from cqm.server.mcp.tools import ToolContext, bring_in_step, error_text
+from cqm.server.mcp.tools import error_text
 
 FILE, CHUNK = "cqm://file/{+path}", "cqm://chunk/{+place}"
 
@@ -118,7 +119,7 @@ async def _complete(ctx: ServerRequestContext[Served, Any], params: CompleteRequ
         try:
             offered = await run_sync(_offered, ctx.lifespan_context, text, params.argument.name == "place")
         except CqmError:
-            # Nothing to offer while nothing is open, or too much: the reading of an address tells why.
+            # With nothing open, or too much, nothing is offered: reading an address gives the reason.
             offered = []
     shown = offered[:_MOST_OFFERED]
     return CompleteResult(completion=Completion(values=shown, has_more=len(offered) > len(shown)))

@@ -23,7 +23,7 @@ _LINES = re.compile(r"(?::[0-9]+(?:-[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$")
 
 
 _HEAD_TOKENS = 16
-"""Of the name of a folder above what its index tells."""
+"""Of the line with a folder's name above the answer of its index."""
 _Found = TypeVar("_Found")
 
 
@@ -158,7 +158,7 @@ def split_place(what: str) -> tuple[str, str]:
 
 
 def in_own_folder(what: str, path: str | None, asked: list[Asked]) -> tuple[list[Asked], dict[str, str]]:
-    """Return the folder that a place tells as a search of several prints it, else all, and the place within each.
+    """Return the folder before a place, as a search of several folders prints it, else all; and the place within each.
 
     Parameters:
         what: a place such as `api/src/app.py:10`, or anything else, which stays as it is.
@@ -183,7 +183,7 @@ def answered(
     cursor: str = "",
     budget: int | None = None,
 ) -> str:
-    """Ask an index, or those of several folders, of which those that have something are told, each below its name.
+    """Ask one index, or those of several folders; write the answers of those that found something below their names.
 
     Parameters:
         asked: the folders.

@@ -9,7 +9,8 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
@@ -17,14 +18,22 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
 from pydantic import ValidationError
 
 _MOST_READ = 1 << 16
 """Bytes read at once: what a pipe of Linux holds by default."""
-_LAST_ANSWERS_SECONDS = 0.05
-"""Time for what a client asked just before it left."""
-
+_GLANCE_SECONDS = 0.1
+"""Time between looks whether a client that asks no more still reads its answers."""
 _ODD_ID = re.compile(r'"id"\s*:\s*(?:[^\s"\d-]|-?\d+[.eE])')
 """Matches an id that is neither a string nor a whole number, anywhere in a line."""
 
@@ -50,44 +59,124 @@ def serve_stdio(server: MCPServer[Any]) -> None:
 async def _serve(server: MCPServer[Any], heard: int, said: int) -> None:
     lines = _Input(heard)
     wire = _Output(said, lines.end)
+    requests = _Requests(wire.is_read)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_end_by_signal, lines, wire)
+        tasks.start_soon(_end_by_signal, lines, wire, requests)
         # The SDK reads and writes files of `anyio`, of which it uses no more than these have.
-        await _serve_wire(server, lines, wire)
+        await _serve_wire(server, lines, wire, requests)
         tasks.cancel_scope.cancel()
 
 
-async def _serve_wire(server: MCPServer[Any], lines_in: Any = None, wire_out: Any = None) -> None:  # noqa: ANN401
+async def _serve_wire(
+    server: MCPServer[Any],
+    lines_in: Any = None,  # noqa: ANN401
+    wire_out: Any = None,  # noqa: ANN401
+    requests: "_Requests | None" = None,
+) -> None:
     # As `run_stdio_async` of the SDK, which drops lines that are no messages: their senders wait for ever.
     lowlevel = server._lowlevel_server  # noqa: SLF001
     async with stdio_server(lines_in, wire_out) as (lines, wire), anyio.create_task_group() as tasks:
         passed_on, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        tasks.start_soon(_pass_on, lines, passed_on, wire)
+        tasks.start_soon(_pass_on, lines, passed_on, wire, requests)
+        answers = _Answers(wire, requests) if requests else wire
         async with messages:
-            await lowlevel.run(messages, wire, lowlevel.create_initialization_options())
+            await lowlevel.run(messages, answers, lowlevel.create_initialization_options())
         tasks.cancel_scope.cancel()
 
 
-async def _end_by_signal(lines: "_Input", wire: "_Output") -> None:
+async def _end_by_signal(lines: "_Input", wire: "_Output", requests: "_Requests") -> None:
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for _ in signals:
             lines.end()
             wire.end()
+            requests.end()
 
 
 async def _pass_on(
     lines: ReadStream[SessionMessage | Exception],
     messages: MemoryObjectSendStream[SessionMessage | Exception],
     wire: WriteStream[SessionMessage],
+    requests: "_Requests | None",
 ) -> None:
-    """Pass on messages, and answer lines that are none."""
+    """Pass on messages, and answer lines that are none; end when all requests have their answers."""
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         async with messages:
             async for item in lines:
                 if isinstance(item, SessionMessage):
+                    if requests:
+                        requests.heard(item.message)
                     await messages.send(item)
                 elif error := _no_message(item):
                     await wire.send(SessionMessage(error))
+            if requests:
+                # The SDK cancels what is not answered when the messages end.
+                await requests.all_answered()
+
+
+class _Requests:
+    """Requests of a client that have no answer yet.
+
+    Parameters:
+        is_read: whether the client may still read answers.
+    """
+
+    def __init__(self, is_read: Callable[[], bool]) -> None:
+        self._is_read = is_read
+        self._open: set[str] = set()
+        self._is_ended = False
+        self._changed = anyio.Event()
+
+    def heard(self, message: JSONRPCMessage) -> None:
+        """Note a request, or that the client cancels one: that is never answered."""
+        if isinstance(message, JSONRPCRequest):
+            self._open.add(str(message.id))
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._open.discard(str((message.params or {}).get("requestId")))
+
+    def said(self, message: JSONRPCMessage) -> None:
+        """Note an answer."""
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            self._open.discard(str(message.id))
+            self._changed.set()
+
+    def end(self) -> None:
+        """Wait for no further answer."""
+        self._is_ended = True
+        self._changed.set()
+
+    async def all_answered(self) -> None:
+        """Wait until every request has its answer, or the client reads no more, or `end` is called."""
+        while self._open and not self._is_ended and self._is_read():
+            self._changed = anyio.Event()
+            with anyio.move_on_after(_GLANCE_SECONDS):
+                await self._changed.wait()
+
+
+class _Answers:
+    """The stream of answers, noted as they are sent."""
+
+    def __init__(self, wire: WriteStream[SessionMessage], requests: _Requests) -> None:
+        self._wire = wire
+        self._requests = requests
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send a message."""
+        await self._wire.send(item)
+        self._requests.said(item.message)
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._wire.aclose()
+
+    async def __aenter__(self) -> Self:
+        """The stream itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        await self.aclose()
 
 
 def _no_message(error: Exception) -> JSONRPCError | None:
@@ -149,9 +238,6 @@ class _Input:
             begun.append(rest)
         if any(begun) and not self._is_ended:
             yield _refusable(b"".join(begun).decode("utf-8", errors="replace"))
-        if not self._is_ended:
-            # The SDK cancels what is not answered at the end: quick answers are given first.
-            await anyio.sleep(_LAST_ANSWERS_SECONDS)
 
     async def _read(self) -> bytes:
         with self._waiting:
@@ -184,6 +270,12 @@ class _Output:
         """Write no more than what is taken at once: a client that reads nothing cannot hold the end up."""
         self._is_ended = True
         self._waiting.cancel()
+
+    def is_read(self) -> bool:
+        """Whether anybody can read what is written."""
+        looked = select.poll()
+        looked.register(self._wire, 0)
+        return not looked.poll(0)
 
     async def write(self, text: str) -> None:
         """Write a text whole, up to the end by a signal; others go on while the client reads none of it."""

@@ -3,15 +3,13 @@
 import functools
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Literal, ParamSpec, TypeVar
 
-import anyio
 from anyio.to_thread import run_sync
-from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
@@ -20,48 +18,40 @@ from pydantic import Field
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
 from cqm.index.model.changes import Changes, ChangesQuery
-from cqm.index.model.freshness import NOT_KNOWN, judged
-from cqm.index.model.progress import Progress
 from cqm.index.model.query import LINES_A_PAGE, Answer, Query, ReferenceGroup, SearchMode, SymbolUses
 from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.server.answers.as_json import answer_facts, status_facts
-from cqm.server.answers.changes import changes_text
 from cqm.server.answers.matched_lines import matched_text
 from cqm.server.answers.merged import each_answer, joined, names_of, of_each_root
-from cqm.server.answers.outline import outline_text
-from cqm.server.answers.reading import reading_text
 from cqm.server.answers.render import render_answer
-from cqm.server.answers.status_text import stale_lines
-from cqm.server.answers.usages import usage_text
+from cqm.server.answers.symbols.changes import changes_text
+from cqm.server.answers.symbols.outline import outline_text
+from cqm.server.answers.symbols.reading import reading_text
+from cqm.server.answers.symbols.usages import usage_text
 from cqm.server.client_views import are_drawn
 from cqm.server.console import one_line
 from cqm.server.errors import SettingsError
 from cqm.server.mcp.client_roots import NamedRoots
+from cqm.server.mcp.in_step import ToolContext, asked_in_step, bring_in_step, progress_to, seconds_of
 from cqm.server.mcp.replies import (
-    going_on,
     job_reply,
     preview_file,
     preview_reply,
     problems_reply,
-    progress_message,
     root_status,
     with_facts,
 )
-from cqm.server.mcp.scope import Asked, Served, answered, in_own_folder, split_place
+from cqm.server.mcp.scope import Asked, answered, in_own_folder, split_place
 from cqm.server.times import parse_when
-from cqm.server.workspace.workspace import OpenIndex
 
 _log = logging.getLogger(__name__)
 
 _MOST_OUTLINED = 2_000
 """Symbols to choose from; more are on further pages."""
-_GLANCE_SECONDS = 2.0
-"""Longest wait of a search for the comparison of a complete older index with the files."""
 
 _P = ParamSpec("_P")
 _Reply = TypeVar("_Reply", str, CallToolResult)
 
-ToolContext = Context[Served, Any]
 # `search` describes the arguments that other tools have too.
 Wait = Annotated[
     float | None,
@@ -113,7 +103,7 @@ async def index_path(
     # The caller may have just repaired a service.
     await run_sync(opened.index.retry_models)
     job = opened.start_or_join(anew=force, retry=retry and not force)
-    await job.wait(_seconds(served, wait_seconds), _progress_to(ctx))
+    await job.wait(seconds_of(served, wait_seconds), progress_to(ctx))
     return job_reply(str(opened.index.root), job)
 
 
@@ -202,7 +192,7 @@ async def usages(  # noqa: PLR0913, PLR0917 - as above
     wait_seconds: WaitForChanges = None,
 ) -> str:
     """List the definitions of a symbol and every line with its name, from the index of a path."""
-    asked, names = in_own_folder(name, path, await _in_step(ctx, path, named, wait_seconds))
+    asked, names = in_own_folder(name, path, await asked_in_step(ctx, path, named, wait_seconds))
     groups = tuple(map(ReferenceGroup, kind or ()))
 
     def ask(it: Asked, _: int) -> SymbolUses:
@@ -226,7 +216,7 @@ async def outline(
     token_budget: Budget = None,
 ) -> str:
     """List the symbols of a file, or the most used ones of a folder, from the index of a path."""
-    asked = await _in_step(ctx, path, named)
+    asked = await asked_in_step(ctx, path, named)
 
     def ask(it: Asked, _: int) -> Outline:
         return it.place.opened.index.outline(OutlineQuery(it.place.relative, _MOST_OUTLINED, cursor))
@@ -249,9 +239,9 @@ async def read(
     """Read a symbol, lines or a file as it is now, if the index of a path has it."""
     file, lines = split_place(what or path or "")
     if not what or (path is None and Path(file).is_absolute()):
-        # The file tells the root.
+        # The root is that of the file.
         path = file
-    asked, names = in_own_folder(what, path, await _in_step(ctx, path, named))
+    asked, names = in_own_folder(what, path, await asked_in_step(ctx, path, named))
 
     def ask(it: Asked, room: int) -> Reading:
         wanted = names.get(it.name) or what or f"{it.place.file}{lines}"
@@ -273,7 +263,7 @@ async def changes(
     token_budget: Budget = None,
 ) -> str:
     """Find a commit by words of its message, its id or a path, with the lines that it changed as they are now."""
-    asked = await _in_step(ctx, path, named)
+    asked = await asked_in_step(ctx, path, named)
 
     def ask(it: Asked, _: int) -> Changes:
         return it.place.opened.index.changes(ChangesQuery(what, it.place.relative, cursor=cursor))
@@ -344,70 +334,3 @@ async def index_status(
     text = "\n\n".join(text for text, _ in told)
     drawn = served.views.status([status for _, status in told]) if served.views and are_drawn(ctx) else ""
     return with_facts(text, "status", [status_facts(status) for _, status in told], drawn)
-
-
-def _seconds(served: Served, wanted: float | None) -> float:
-    return served.settings.server.wait_seconds if wanted is None else wanted
-
-
-def _progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
-    """Return a function reporting progress to a client which asked for it."""
-
-    async def tell(progress: Progress) -> None:
-        await ctx.report_progress(progress.done, progress.total or None, progress_message(progress))
-
-    return tell
-
-
-async def _in_step(ctx: ToolContext, path: str | None, named: Sequence[Path], wait: float | None = None) -> list[Asked]:
-    """Open the index of a path, without any those of all open folders, in step with their files."""
-    served = ctx.request_context.lifespan_context
-    is_all = path is None or not path.strip()
-    places = [it[0] for it in await run_sync(served.places, None, named)] if is_all else []
-    places = places or [await run_sync(served.open, path, named)]
-    asked = []
-    for place, name in zip(places, names_of([it.opened.index.root for it in places]), strict=True):
-        note = await bring_in_step(place.opened, served, wait, ctx)
-        backlog = await run_sync(place.opened.backlog)
-        lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
-        asked.append(Asked(name, place, note + "".join(f"Note: {line}\n" for line in lacking)))
-    return asked
-
-
-async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
-    """Compare the index with its files unless done before; return a note for the reply when it is still behind.
-
-    Parameters:
-        opened: the index.
-        served: has the default wait.
-        wait: seconds to wait for changes to be indexed; None to wait only where nothing was compared yet.
-        ctx: gets the progress.
-
-    Raises:
-        CqmError: there is no index to answer from, and none could be made.
-    """
-    if opened.is_in_step and not wait:
-        return ""
-    if wait and await run_sync(opened.wait, wait, abandon_on_cancel=True):
-        return ""
-    root, complete = str(opened.index.root), opened.is_complete
-    seconds = min(served.settings.server.wait_seconds, _GLANCE_SECONDS) if complete and wait is None else wait
-    end = anyio.current_time() + _seconds(served, seconds)
-    if opened.is_in_step and (running := opened.running_job()) and running.join():
-        # The job may have passed files changed since it began.
-        await running.wait(end - anyio.current_time(), _progress_to(ctx))
-    job = opened.start_or_join()
-    # For the index itself: a call that its client gives up, or times out of, leaves the indexing it began going on.
-    job.join()
-    done = await job.wait(end - anyio.current_time(), _progress_to(ctx))
-    if not done:
-        return f"Note: {going_on(root, job)} This answers from the files done so far; ask again later for the rest.\n"
-    try:
-        job.result()
-    except CqmError as error:
-        if not complete:
-            raise
-        return f"Note: the index could not be compared with the files: {one_line(str(error))}\n"
-    # The watch begins with a look of its own; the answer is not known to be fresh before its end.
-    await run_sync(opened.wait, min(_GLANCE_SECONDS, max(0.0, end - anyio.current_time())), abandon_on_cancel=True)
-    return ""

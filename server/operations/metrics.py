@@ -1,7 +1,7 @@
 """Counts of a serving process in Prometheus' text format.
 
 The format: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format. No label has a name of a
-file, a question or a folder: what a scrape tells is safe to keep.
+file, a question or a folder: a scrape is safe to keep.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Address of an index's owner: a socket only its user can reach, written to a file in the folder of the index.
 
 A client trusts an address only this user can have written, and dials only where this user alone can listen: the folders
-of the index and of the socket have mode 0700, and the system tells whose process answers. A port is dialled only on
+of the index and of the socket have mode 0700, and the system says whose process answers. A port is dialled only on
 systems without unix sockets.
 """
 
@@ -163,9 +163,9 @@ def check_token(told: object, address: Address) -> None:
 
 
 def is_of_this_user(connection: socket.socket) -> bool:
-    """Whether this user owns the process at the other end of a unix socket, as far as the system tells.
+    """Whether this user owns the process at the other end of a unix socket; true where the system does not say.
 
-    Linux tells. Elsewhere the modes of the socket and its folder must do, and over TCP the token.
+    Only Linux does. Elsewhere the modes of the socket and its folder protect it, and over TCP the token.
     """
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None or not has_unix_sockets() or connection.family != socket.AF_UNIX:
@@ -199,7 +199,7 @@ def _others_can_enter(status: os.stat_result) -> bool:
 def _listen_at(folder: Path) -> tuple[socket.socket, Path]:
     place = _socket_folder()
     _sweep(place)
-    # A process may own an index again, while its clients of before are served to the end.
+    # A process may own an index again while it still serves its earlier clients.
     path = place / f"{_socket_name(folder, os.getpid())}.{secrets.token_hex(2)}"
     unnamed = place / f".{path.name}"
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

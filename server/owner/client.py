@@ -4,38 +4,28 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Lock, Thread
 from types import NoneType, TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import make_index_folder, relative_to_root, resolve_root
-from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Exported, Improved, Progress, Published, UpdateSummary
+from cqm.index.model.progress import Estimate, Exported, Improved, Published, UpdateSummary
 from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.remote.variables import process_variables
-from cqm.server.errors import SharingError
+from cqm.server.owner.calls import Calls, Cancelled, Noted, Report
 from cqm.server.owner.client_options import absolute, service_variables
-from cqm.server.owner.connect import connect, see_logs
 from cqm.server.owner.messages import (
-    CANCEL,
-    FAILURE,
-    NOTICE,
-    PROGRESS,
     REPORT,
-    RESULT,
     Build,
     Client,
-    Failure,
     Greeting,
-    error_of,
-    request,
     taken,
     this_build,
 )
-from cqm.server.owner.wire import Message, Wire
+from cqm.server.owner.wire import Wire
 
 if TYPE_CHECKING:
     # A client loads the types of what it calls, in the methods below.
@@ -46,23 +36,9 @@ if TYPE_CHECKING:
     from cqm.server.config.watch_options import WatchOptions
     from cqm.server.watching.reports import Backlog, WatchReport
 
-_GLANCE_SECONDS = 0.1
-"""Time between a waiting call's looks at its cancellation."""
-_MOST_DEATHS = 4
-"""Owners one call may outlive. After more deaths, the call itself is to blame."""
-
-Given = TypeVar("Given")
-Report = Callable[[Progress], None]
-Cancelled = Callable[[], bool]
-Noted = Callable[[str], None]
-"""Called with a sentence when other options than the client's are in force; with "" when they no longer are."""
-
 
 class RemoteIndex:
     """An index held open by its owner, with the methods of `FollowedIndex`; any thread may call them.
-
-    Each running call has a connection of its own, so none waits for another; connections are reused. When the owner
-    dies, the call is repeated with the next owner: reads change nothing, and an update does only the rest.
 
     Use `RemoteIndex.open`, and close it or use it in a `with` block.
     """
@@ -71,15 +47,9 @@ class RemoteIndex:
         self.root = root
         self.options = options
         self.folder = folder
-        self._greeting = greeting
-        self._noted = noted
-        self._notice = ""
-        self._lock = Lock()
-        self._idle: list[Wire] = []
-        self._busy: set[Wire] = set()
+        self._calls = Calls(root, folder, greeting, noted)
         self._beginning = Lock()
         self._listener: Thread | None = None
-        self._closed = Event()
 
     @classmethod
     def open(
@@ -126,7 +96,7 @@ class RemoteIndex:
             remembered=remembered,
         )
         index = cls(root, options, folder, greeting, noted)
-        index._idle.append(index._connected())
+        index._calls.connect()
         return index
 
     def __enter__(self) -> Self:
@@ -141,13 +111,7 @@ class RemoteIndex:
 
     def close(self) -> None:
         """Leave the owner; harmless when done before. Running calls end with an error."""
-        with self._lock:
-            self._closed.set()
-            idle, self._idle = self._idle, []
-            for wire in self._busy:
-                wire.hang_up()
-        for wire in idle:
-            wire.close()
+        self._calls.close()
 
     def update(
         self,
@@ -164,11 +128,11 @@ class RemoteIndex:
         """
         # Refuse a path outside the index here: a run is shared with unrelated calls.
         below = None if paths is None else tuple(sorted({relative_to_root(self.root, path) for path in paths}))
-        return self._call(UpdateSummary, "update", report, cancelled, paths=below, anew=anew)
+        return self._calls.call(UpdateSummary, "update", report, cancelled, paths=below, anew=anew)
 
     def improve(self, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False) -> Improved:
         """Embed and describe chunks an update left for later; see `Index.improve`."""
-        return self._call(Improved, "improve", report, cancelled)
+        return self._calls.call(Improved, "improve", report, cancelled)
 
     def follow(self, options: "WatchOptions", report: "Callable[[WatchReport], None]" = lambda _: None) -> None:
         """Have the owner follow the files until this index is closed; see `FollowedIndex.follow`.
@@ -192,119 +156,107 @@ class RemoteIndex:
         """Count known changes missing from the index; see `FollowedIndex.backlog`."""
         from cqm.server.watching.reports import Backlog
 
-        return self._call(Backlog, "backlog")
+        return self._calls.call(Backlog, "backlog")
 
     def wait(self, seconds: float) -> bool:
         """Wait until all changes known now are in the index; see `FollowedIndex.wait`."""
-        return self._call(bool, "wait", seconds=seconds)
+        return self._calls.call(bool, "wait", seconds=seconds)
 
     def retry_models(self) -> None:
         """Let the next update try failed models again; see `Index.retry_models`."""
-        self._call(NoneType, "retry_models")
+        self._calls.call(NoneType, "retry_models")
 
     def warm(self) -> None:
         """Prepare for changes; see `Index.warm`."""
-        self._call(NoneType, "warm")
+        self._calls.call(NoneType, "warm")
 
     def compact(self) -> None:
         """Rewrite the contents of the index; see `Index.compact`."""
-        self._call(NoneType, "compact")
+        self._calls.call(NoneType, "compact")
 
     def export(self, file: str | Path) -> Exported:
         """Write the index to a snapshot; see `Index.export`."""
-        return self._call(Exported, "export", file=str(Path(file).absolute()))
+        return self._calls.call(Exported, "export", file=str(Path(file).absolute()))
 
     def restore(
         self, file: str | Path, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False
     ) -> UpdateSummary:
         """Take the index from a snapshot; see `Index.restore`."""
-        return self._call(UpdateSummary, "restore", report, cancelled, file=str(Path(file).absolute()))
+        return self._calls.call(UpdateSummary, "restore", report, cancelled, file=str(Path(file).absolute()))
 
     def publish(self, name: str, *, keep: int = 7) -> Published:
         """Write the index to the server as a base; see `Index.publish`."""
-        return self._call(Published, "publish", name=name, keep=keep)
+        return self._calls.call(Published, "publish", name=name, keep=keep)
 
     def take(
         self, name: str, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False
     ) -> UpdateSummary:
         """Take a base of the team; see `Index.take`."""
-        return self._call(UpdateSummary, "take", report, cancelled, name=name)
+        return self._calls.call(UpdateSummary, "take", report, cancelled, name=name)
 
     def search(self, query: Query) -> Answer:
         """Answer a query from the present contents of the index; see `Index.search`."""
-        return self._call(Answer, "search", query=query)
+        return self._calls.call(Answer, "search", query=query)
 
     def usages(
         self, name: str, limit: int = 50, cursor: str = "", groups: tuple[ReferenceGroup, ...] = (), depth: int = 1
     ) -> SymbolUses:
         """List definitions and references of a symbol; see `Index.usages`."""
-        return self._call(SymbolUses, "usages", name=name, limit=limit, cursor=cursor, groups=groups, depth=depth)
+        return self._calls.call(SymbolUses, "usages", name=name, limit=limit, cursor=cursor, groups=groups, depth=depth)
 
     def outline(self, query: "OutlineQuery") -> "Outline":
         """List the symbols of a file or folder; see `Index.outline`."""
         from cqm.index.model.symbols import Outline
 
-        return self._call(Outline, "outline", query=query)
+        return self._calls.call(Outline, "outline", query=query)
 
     def paths(self, part: str, limit: int = 100) -> tuple[str, ...]:
         """List indexed files whose path has a text; see `Index.paths`."""
-        return self._call(tuple[str, ...], "paths", part=part, limit=limit)
+        return self._calls.call(tuple[str, ...], "paths", part=part, limit=limit)
 
     def read(self, query: "ReadQuery") -> "Reading":
         """Read a symbol, lines or a file; see `Index.read`."""
         from cqm.index.model.symbols import Reading
 
-        return self._call(Reading, "read", query=query)
+        return self._calls.call(Reading, "read", query=query)
 
     def changes(self, query: "ChangesQuery") -> "Changes":
         """Find commits and their lines as they are now; see `Index.changes`."""
         from cqm.index.model.changes import Changes
 
-        return self._call(Changes, "changes", query=query)
+        return self._calls.call(Changes, "changes", query=query)
 
     def status(self, *, look: bool = False) -> "IndexStatus":
         """Describe the index; see `Index.status`."""
         from cqm.index.model.status import IndexStatus
 
-        return self._call(IndexStatus, "status", look=look)
+        return self._calls.call(IndexStatus, "status", look=look)
 
     def skipped(self) -> tuple[FileProblem, ...]:
         """List the left-out files and folders, with their reasons."""
-        return self._call(tuple[FileProblem, ...], "skipped")
+        return self._calls.call(tuple[FileProblem, ...], "skipped")
 
     def secrets(self) -> tuple[RedactedFile, ...]:
         """List the files with redacted secrets; see `Index.secrets`."""
-        return self._call(tuple[RedactedFile, ...], "secrets")
+        return self._calls.call(tuple[RedactedFile, ...], "secrets")
 
     def asked(self) -> "tuple[AskedQuestion, ...]":
         """List the last questions of all clients to the owner, the last one first."""
         from cqm.index.model.asked import AskedQuestion
 
-        return self._call(tuple[AskedQuestion, ...], "asked")
+        return self._calls.call(tuple[AskedQuestion, ...], "asked")
 
     def estimate(self) -> Estimate:
         """Estimate the requests to models by an update of the whole tree; see `Index.estimate`."""
-        return self._call(Estimate, "estimate")
-
-    def _call(
-        self,
-        gives: type[Given],
-        method: str,
-        report: Report | None = None,
-        cancelled: Cancelled | None = None,
-        **arguments: object,
-    ) -> Given:
-        wire, reply = self._asked(method, report, cancelled, **arguments)
-        self._give_back(wire)
-        return self._result(gives, reply)
+        return self._calls.call(Estimate, "estimate")
 
     def _followed(self, options: "WatchOptions") -> Wire:
         """Ask the owner to follow the files; return the connection bringing the reports."""
-        wire, reply = self._asked("follow", options=options)
+        wire, reply = self._calls.asked("follow", options=options)
         try:
-            self._result(NoneType, reply)
+            self._calls.result(NoneType, reply)
         except CqmError:
-            self._give_back(wire)
+            self._calls.give_back(wire)
             raise
         return wire
 
@@ -317,7 +269,7 @@ class RemoteIndex:
         from cqm.server.watching.reports import WatchReport
 
         told, deaths = "", 0
-        while not self._closed.is_set():
+        while not self._calls.closed.is_set():
             began = time.monotonic()
             try:
                 wire = wire or self._followed(options)
@@ -326,104 +278,11 @@ class RemoteIndex:
                     yield taken(WatchReport, wire.receive()[REPORT])
             except (ConnectionError, CqmError) as error:
                 if wire:
-                    self._drop(wire)
-                if isinstance(error, CqmError) and str(error) != told and not self._closed.is_set():
+                    self._calls.drop(wire)
+                if isinstance(error, CqmError) and str(error) != told and not self._calls.closed.is_set():
                     told = str(error)
                     yield WatchReport(told, problem=True)
             wire = None
             # Owners which die at once are not started one after the other.
             deaths = deaths + 1 if time.monotonic() - began < options.poll else 0
-            self._closed.wait(options.poll if deaths > 1 or told else 0)
-
-    def _asked(
-        self, method: str, report: Report | None = None, cancelled: Cancelled | None = None, **arguments: object
-    ) -> tuple[Wire, Message]:
-        """Call a method; return the reply, and the connection to be given back."""
-        message = request(method, arguments)
-        for _ in range(_MOST_DEATHS):
-            wire = self._taken()
-            try:
-                wire.send(message)
-                reply = _reply(wire, report, cancelled)
-            except ConnectionError:
-                self._lost(wire)
-                continue
-            except BaseException:
-                # Else the rest of this conversation would be taken for the next one.
-                self._lost(wire)
-                raise
-            return wire, reply
-        raise SharingError(
-            f"The process owning the index of {self.root} died {_MOST_DEATHS} times during this call.",
-            remedy=see_logs(self.folder, self.options),
-        )
-
-    def _result(self, gives: type[Given], reply: Message) -> Given:
-        if FAILURE in reply:
-            raise error_of(taken(Failure, reply[FAILURE]))
-        self._note(reply.get(NOTICE, ""))
-        return taken(gives, reply[RESULT])
-
-    def _taken(self) -> Wire:
-        """Take an idle connection, or make one."""
-        self._check_open()
-        with self._lock:
-            wire = self._idle.pop() if self._idle else None
-        wire = wire or self._connected()
-        with self._lock:
-            self._busy.add(wire)
-        if self._closed.is_set():
-            self._lost(wire)
-        return wire
-
-    def _connected(self) -> Wire:
-        wire, notice = connect(self.folder, self._greeting)
-        self._note(notice)
-        return wire
-
-    def _note(self, notice: str) -> None:
-        """Keep the notice about the options in force; report it once."""
-        with self._lock:
-            before, self._notice = self._notice, notice
-        if bool(before) != bool(notice):
-            self._noted(notice)
-
-    def _give_back(self, wire: Wire) -> None:
-        with self._lock:
-            self._busy.discard(wire)
-            if not self._closed.is_set():
-                self._idle.append(wire)
-                return
-        wire.close()
-
-    def _lost(self, wire: Wire) -> None:
-        """Drop a connection, and go on unless the index is closed."""
-        self._drop(wire)
-        self._check_open()
-
-    def _drop(self, wire: Wire) -> None:
-        """Close a connection and all idle ones: their owner is gone, or about to go."""
-        with self._lock:
-            self._busy.discard(wire)
-            lost, self._idle = [wire, *self._idle], []
-        for each in lost:
-            each.close()
-
-    def _check_open(self) -> None:
-        if self._closed.is_set():
-            raise ScanError(f"The index of {self.root} is closed.")
-
-
-def _reply(wire: Wire, report: Report | None, cancelled: Cancelled | None) -> Message:
-    """Read the reply to a request; report the progress before it."""
-    told = cancelled is None
-    while True:
-        if cancelled and not told and cancelled():
-            wire.send({CANCEL: True})
-            told = True
-        if wire.is_readable(None if told else _GLANCE_SECONDS):
-            message = wire.receive()
-            if PROGRESS not in message:
-                return message
-            if report:
-                report(taken(Progress, message[PROGRESS]))
+            self._calls.closed.wait(options.poll if deaths > 1 or told else 0)

@@ -245,7 +245,7 @@ def _hosted(host: Path, folder: Path, root: str) -> object:
 
 
 def _started(folder: Path, root: str, host: Path | None) -> object:
-    """Start an owner; return the failure that it tells, or None when it listens or died at once."""
+    """Start an owner; return the failure that it reports, or None when it listens or died at once."""
     said = _spawned(folder, root, host)
     return json.loads(said) if said.endswith(b"\n") else None
 

@@ -13,7 +13,6 @@ from cqm.index.model.status import IndexStatus
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.errors import SharingError
 from cqm.server.owner.address import Address, check_token
-from cqm.server.owner.followers import Reports
 from cqm.server.owner.messages import (
     ASKS,
     CANCEL,
@@ -37,7 +36,7 @@ from cqm.server.owner.messages import (
     written,
 )
 from cqm.server.owner.session import LeavingError, Session
-from cqm.server.owner.shared_runs import Opened
+from cqm.server.owner.shared_runs import Opened, Reports
 from cqm.server.owner.wire import Message, Wire
 
 _log = logging.getLogger(__name__)

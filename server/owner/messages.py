@@ -38,9 +38,10 @@ ASKS, USERS, DISMISSES = "asks", "users", "dismisses"
 """Question to the owner, in place of a client in a greeting: who uses the index, or to leave if nobody does."""
 OWNS, FOLDER, ROOT = "owns", "folder", "root"
 """Request to the user's owner, with these two beside it: to own another index, too."""
-_VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:\.?(dev|a|b|rc|post)(\d+))?")
+_RELEASE = re.compile(r"v?(\d{1,9}(?:\.\d{1,9})*)")
+_STAGE = re.compile(r"[.-]?(dev|a|b|rc|post)(\d{1,9})")
 _STAGES = ("dev", "a", "b", "rc", "", "post")
-"""Of a version, in the order of time; "" is the release itself."""
+"""Of a version, in the order of time; "" is the release itself, and the end of a version with other stages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,15 @@ class Build:
     version: str
 
     @property
-    def order(self) -> tuple[int, tuple[int, ...], int, int]:
-        """Sort key: the newer of two builds is greater, as 0.2.0 is than 0.2.0rc1."""
-        match = _VERSION.match(self.version)
-        release, stage, number = match.groups(default="") if match else ("0", "", "")
-        return self.protocol, tuple(map(int, release.split("."))), _STAGES.index(stage), int(number or 0)
+    def order(self) -> tuple[int, tuple[int, ...], tuple[tuple[int, int], ...]]:
+        """Sort key: the newer of two builds is greater, as 0.2.0 is than 0.2.0rc1. 0.2 is 0.2.0; no version is 0."""
+        public = self.version.partition("+")[0]
+        found = _RELEASE.match(public)
+        release = [*map(int, found[1].split("."))] if found else []
+        while release and not release[-1]:
+            release.pop()
+        stages = [(_STAGES.index(stage), int(number)) for stage, number in _STAGE.findall(public)]
+        return self.protocol, tuple(release), (*stages, (_STAGES.index(""), 0))
 
 
 @functools.cache

@@ -101,7 +101,7 @@ class OwnedIndex:
         from cqm.index.workers.forking import source_for_first_index
 
         source = source_for_first_index(self._folder, self._root) if self._root else None
-        # Indexing modules load after clients were told to come: these are busy meanwhile.
+        # Modules for indexing load after clients may come, which are busy with their own start meanwhile.
         from cqm.server.owner.session import Session
 
         session = Session(self._build, self._folder, self._look, source)

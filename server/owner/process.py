@@ -93,7 +93,7 @@ def own(
 
 
 class _Door(NamedTuple):
-    """Where clients bring further indexes."""
+    """The door at which clients bring further indexes."""
 
     host: Path
     listener: socket.socket

@@ -10,9 +10,8 @@ from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.options import IndexOptions
 from cqm.index.workers.forking import Source
 from cqm.server.owner.client_options import names, notice
-from cqm.server.owner.followers import Followers
 from cqm.server.owner.messages import Build, Client, Greeting, methods
-from cqm.server.owner.shared_runs import Opened
+from cqm.server.owner.shared_runs import Followers, Opened
 from cqm.server.watching.followed_index import FollowedIndex
 from cqm.server.watching.questions import Questions
 
@@ -65,14 +64,14 @@ class Session:
     def __init__(self, build: Build, folder: Path, changed: Callable[[], None], source: Source | None = None) -> None:
         self._build = build
         self._folder = folder
-        self._tell = changed
+        self._wake_owner = changed
         self._source = source
         self._opening = Lock()
         self._changed = Condition()
         self._connections: Counter[Client] = Counter()
         self._known: set[Client] = set()
         self._going: Counter[str] = Counter()
-        self._held: frozenset[str] = frozenset()
+        self._held_back: frozenset[str] = frozenset()
         self._opened: Opened | None = None
         self._variables = _Variables({})
         self._is_leaving = self._is_ended = False
@@ -84,7 +83,7 @@ class Session:
     def is_over(self) -> bool:
         """Whether the owner was asked to leave, and may."""
         with self._changed:
-            return self._is_leaving and not self._goes_on(_RUNS)
+            return self._is_leaving and not self._are_running(_RUNS)
 
     @contextmanager
     def present(self, greeting: Greeting) -> Iterator[None]:
@@ -136,8 +135,8 @@ class Session:
         """
         with ExitStack() as counted:
             with self._changed:
-                self._changed.wait_for(lambda: method not in self._held or self._is_ended)
-                if self._opened is None or self._is_ended or (self._is_leaving and not self._goes_on(_RUNS)):
+                self._changed.wait_for(lambda: method not in self._held_back or self._is_ended)
+                if self._opened is None or self._is_ended or (self._is_leaving and not self._are_running(_RUNS)):
                     raise LeavingError
                 opened = self._opened
                 counted.enter_context(self._counted(method))
@@ -186,7 +185,7 @@ class Session:
         """
         with ExitStack() as counted:
             with self._changed:
-                if self._opened is None or self._held or self._is_ended:
+                if self._opened is None or self._held_back or self._is_ended:
                     return False
                 opened = self._opened
                 counted.enter_context(self._counted("status"))
@@ -197,9 +196,9 @@ class Session:
         with self._changed:
             is_news = not self._is_leaving
             self._is_leaving = True
-        # The owner's loop calls this at each turn while nobody can find it: told again, it would turn for ever.
+        # The owner's loop calls this at each turn while nobody can find it: woken each time, it would never sleep.
         if is_news:
-            self._tell()
+            self._wake_owner()
 
     def end(self) -> None:
         """Close the index; wait a moment for running calls.
@@ -212,7 +211,7 @@ class Session:
                 self._opened.is_ending = True
             self._changed.notify_all()
         with self._opened_by_nobody(), self._changed:
-            self._changed.wait_for(lambda: not self._goes_on(methods()), _GRACE_SECONDS)
+            self._changed.wait_for(lambda: not self._are_running(methods()), _GRACE_SECONDS)
             opened, self._opened = self._opened, None
         if opened:
             opened.close()
@@ -241,13 +240,13 @@ class Session:
                 self._going[method] -= 1
                 self._changed.notify_all()
                 may_be_over = self._is_leaving and method in _RUNS
-            # The owner looks at files when it is told: after each search that takes as long as a tenth of it.
+            # Woken, the owner looks at files, which takes a tenth as long as a search: not after each of them.
             if may_be_over:
-                self._tell()
+                self._wake_owner()
 
     def _enter(self, greeting: Greeting) -> None:
         with self._changed:
-            if self._is_leaving and not self._goes_on(_RUNS):
+            if self._is_leaving and not self._are_running(_RUNS):
                 raise LeavingError
             self._connections[greeting.client] += 1
             self.idle_seconds = greeting.idle_seconds
@@ -280,7 +279,7 @@ class Session:
         new = {**brought, **known} if only_new else brought
         if new == known:
             return
-        if self._goes_on(methods()):
+        if self._are_running(methods()):
             # Work is not stopped for a new key: the next connection uses it.
             known.held = new
         else:
@@ -304,7 +303,7 @@ class Session:
             self._reopen(greeting, only_new=only_new)
         finally:
             with self._changed:
-                self._held = frozenset()
+                self._held_back = frozenset()
                 self._changed.notify_all()
 
     def _drained(self, methods: Collection[str], seconds: float) -> bool:
@@ -314,8 +313,8 @@ class Session:
             LeavingError: the owner has ended meanwhile.
         """
         with self._changed:
-            self._held = frozenset(methods)
-            is_done = self._changed.wait_for(lambda: self._is_ended or not self._goes_on(methods), seconds)
+            self._held_back = frozenset(methods)
+            is_done = self._changed.wait_for(lambda: self._is_ended or not self._are_running(methods), seconds)
             self._require_not_ended()
             return is_done
 
@@ -360,15 +359,15 @@ class Session:
         if self._is_ended:
             raise LeavingError
 
-    def _goes_on(self, methods: Iterable[str]) -> bool:
-        """Whether a call or run of one of these methods is running."""
+    def _are_running(self, methods: Iterable[str]) -> bool:
+        """Whether a call or run of one of these methods is going on."""
         return any(self._going[method] for method in methods)
 
     def _is_alone(self, client: Client | None, seconds: float = 0.0) -> bool:
         """Whether nobody else is connected and nothing runs, now or within some seconds."""
         with self._changed:
             return self._changed.wait_for(
-                lambda: self._connections.keys() <= {client} and not self._goes_on(methods()), seconds
+                lambda: self._connections.keys() <= {client} and not self._are_running(methods()), seconds
             )
 
     def _others(self, client: Client) -> list[Client]:

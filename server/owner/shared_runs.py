@@ -1,15 +1,17 @@
-"""Long work wanted by several clients at once: done for all of them together, as long as any of them wants it."""
+"""Work wanted by several clients at once: runs and the watch go on for all of them, as long as any of them wants it."""
 
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from queue import SimpleQueue
 from threading import Condition, Lock, Thread
 from typing import Any, Generic, TypeVar
 
 from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.server.config.watch_options import WatchOptions
+from cqm.server.owner.messages import Client
 from cqm.server.watching.followed_index import FollowedIndex
 from cqm.server.watching.reports import WatchReport
 
@@ -208,3 +210,73 @@ class Opened:
         """Stop running work at the next file, and close the index."""
         self.is_ending = True
         self.index.close()
+
+
+Reports = SimpleQueue[WatchReport | None]
+"""Reports for one client; None ends them."""
+
+
+class Followers:
+    """Clients following an index, also while it is closed and opened with other options.
+
+    The first client's options of the watch hold while any client follows.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._reports: list[Reports] = []
+        self._options: WatchOptions | None = None
+        self._opened: Opened | None = None
+        self._awaited: Client | None = None
+
+    def opened(self, opened: Opened, awaited: Client | None) -> None:
+        """Take an index opened in the place of the one before; it is followed if any client wants that.
+
+        Parameters:
+            opened: the index.
+            awaited: the watch begins when this client follows too, or has left.
+        """
+        with self._lock:
+            self._opened, self._awaited = opened, awaited
+            if awaited is None:
+                self._begin()
+
+    def left(self, client: Client) -> None:
+        """Note that a client has left."""
+        with self._lock:
+            if client == self._awaited:
+                self._awaited = None
+                self._begin()
+
+    @contextmanager
+    def joined(self, options: WatchOptions) -> Iterator[Reports]:
+        """Count a follower during the block; yield the reports for it, first of a standing problem.
+
+        Parameters:
+            options: of the watch, if this client is the first.
+        """
+        reports = Reports()
+        with self._lock:
+            if self._opened and (standing := self._opened.index.standing_problem):
+                reports.put(standing)
+            self._reports.append(reports)
+            self._options = self._options or options
+            self._begin()
+        try:
+            yield reports
+        finally:
+            with self._lock:
+                self._reports.remove(reports)
+                if not self._reports:
+                    self._options = None
+                    if self._opened:
+                        # Its end isn't awaited: a new follower's watch may begin beside it.
+                        self._opened.index.unfollow(0)
+
+    def _begin(self) -> None:
+        if self._opened and self._options:
+            self._opened.follow(self._options, self._report)
+
+    def _report(self, report: WatchReport) -> None:
+        for reports in tuple(self._reports):
+            reports.put(report)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.model import Chunk
-from cqm.server.answers.render import symbol_name
+from cqm.server.answers.names import symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import one_line, visible
 

@@ -61,7 +61,7 @@ def check(client: str, command: Sequence[str], folder: Path, *, is_project: bool
     trust = [line for line in lines if "trust" in line.lower()]
     said = " ".join(about[:1] + trust)[:_MOST_CHARACTERS]
     if any("untrusted" in line.lower() for line in trust):
-        # There it starts no server at all, which tells nothing of this one.
+        # There it starts no server at all, so nothing is known of this one.
         return Check(client, shown, said, None)
     if _BAD.search(said):
         return Check(client, shown, said, connects=False)

@@ -104,7 +104,7 @@ class Client:
         instructions: a template of the user's file with instructions.
         project_instructions: a project's file with instructions.
         check: arguments which have its program try the servers and tell.
-        starts_elsewhere: it starts servers outside of the project and tells no roots, so the entry has to.
+        starts_elsewhere: it starts servers outside of the project and reports no roots, so the entry names the folder.
         note: a further step for the user.
     """
 

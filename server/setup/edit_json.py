@@ -172,7 +172,7 @@ def _indent(text: str, position: int) -> str:
 
 
 def _unit(document: _Document, root: _Object) -> str:
-    """One step of the document's indentation, told by its first member."""
+    """One step of the document's indentation, read from its first member."""
     if not root.members:
         return "  "
     first = root.members[0].start

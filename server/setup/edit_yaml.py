@@ -1,4 +1,4 @@
-"""Put an entry into a block mapping of YAML, or take it out. PyYAML tells the positions; nothing else is touched."""
+"""Put an entry into a block mapping of YAML, or take it out. PyYAML gives the positions; nothing else is touched."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -117,7 +117,7 @@ def _lines(text: str, key: yaml.Node, value: yaml.Node) -> tuple[int, int]:
 
 
 def _last(node: yaml.Node) -> int:
-    """Where the last scalar or bracket of a node ends: the end of a block includes the blank lines below."""
+    """Return the end of the last scalar or bracket of a node: the end of a block includes the blank lines below."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last

@@ -1,4 +1,4 @@
-"""Where things are on a machine: the user's home, folders of programs, programs themselves."""
+"""Find things on a machine: the user's home, folders of programs, programs themselves."""
 
 import os
 import shutil

@@ -195,7 +195,7 @@ def _is_asking(asked: Asked) -> bool:
 
 
 def _agreed(changes: Sequence[Change], question: str, asked: Asked) -> bool:
-    """Whether to write: as told by an option, else by the user."""
+    """Whether to write: as an option says, else as the user answers."""
     if asked.dry_run or not any(change.action.writes for change in changes):
         return False
     if asked.yes:

@@ -1,4 +1,4 @@
-"""Require the link with the token. Everybody else gets a page that says so."""
+"""Require the link with the token; answer all others with a page that explains it."""
 
 import hmac
 import secrets

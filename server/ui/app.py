@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, ExceptionHandler
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import NotIndexedError
 from cqm.server.errors import PathRefusedError
-from cqm.server.mcp.http import ENDING
+from cqm.server.mcp.http.serve import ENDING
 from cqm.server.page import safe
 from cqm.server.preview.style import STYLE
 from cqm.server.ui.access import SIZED, Gate

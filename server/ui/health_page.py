@@ -58,7 +58,7 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
 
     Parameters:
         library: has the indexes.
-        is_gone: tells whether the browser left, or the server ends.
+        is_gone: whether the browser left, or the server ends.
     """
     yield "retry: 1000\n\n"
     told, end = "", time.monotonic() + _STREAM_SECONDS
@@ -67,7 +67,7 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
         if now != told:
             told = now
             yield f"data: {' '.join(now.split(chr(10)))}\n\n"
-        # Of those that are open: to open one would stop all requests, and may fail, as the card tells.
+        # Only of open ones: to open one would stop all requests, and may fail. The card shows why.
         indexes = map(library.workspace.opened, library.roots.values())
         is_busy = any(opened and opened.running_job() for opened in indexes)
         for _ in range(round((_PAUSE_SECONDS if is_busy else _CALM_SECONDS) / _GLANCE_SECONDS)):
@@ -202,7 +202,7 @@ def _lists(library: Library) -> str:
             index = library.opened(name).index
             status, skipped, secrets = index.status(), index.skipped(), index.secrets()
         except CqmError:
-            # Its card tells why.
+            # Its card shows why.
             continue
         left_out = [it for it in skipped if it.reason != SkipReason.SECRET]
         whole = [it for it in skipped if it.reason == SkipReason.SECRET]

@@ -9,7 +9,8 @@ from math import ceil
 from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode
 from cqm.index.text.globs import escaped
 from cqm.server.answers.as_json import highlights
-from cqm.server.answers.render import advice_lines, header_lines, render_answer
+from cqm.server.answers.header import advice_lines, header_lines
+from cqm.server.answers.render import render_answer
 from cqm.server.page import safe
 from cqm.server.ui.code import code_table
 from cqm.server.ui.library import Library
@@ -265,4 +266,4 @@ def _facet(asked: Asked, title: str, name: str, found: Counter[str]) -> str:
 
 
 _HINT = """<p class='dim'><kbd>/</kbd> goes to the question, <kbd>j</kbd> and <kbd>k</kbd> to the results,
-<kbd>Enter</kbd> shows a file, <kbd>o</kbd> opens it in your editor, <kbd>?</kbd> tells all keys.</p>"""
+<kbd>Enter</kbd> shows a file, <kbd>o</kbd> opens it in your editor, <kbd>?</kbd> lists all keys.</p>"""

@@ -12,7 +12,7 @@ from pathlib import Path
 from cqm.index.workers import Workers
 from cqm.server.config.settings import Settings
 from cqm.server.console import say
-from cqm.server.mcp.http import Pages, listening, run_until_told
+from cqm.server.mcp.http.serve import Pages, listening, run_until_told
 from cqm.server.page import safe
 from cqm.server.ui.app import make_app
 from cqm.server.ui.library import Library, make_library

@@ -7,7 +7,7 @@ from pathlib import Path
 from cqm.chunkers.extras import DISTRIBUTION
 from cqm.index.model.query import Answer, Hit, Query
 from cqm.index.model.status import IndexStatus
-from cqm.server.answers.render import advice_lines, header_lines
+from cqm.server.answers.header import advice_lines, header_lines
 from cqm.server.client_views import Views
 from cqm.server.page import safe
 from cqm.server.ui.health_page import status_card

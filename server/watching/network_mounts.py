@@ -1,4 +1,4 @@
-"""Type of the file system of a folder, where the system tells: changes by other machines make no events here."""
+"""Recognise network file systems, where the system names them: changes by other machines make no events here."""
 
 import re
 import sys

@@ -107,7 +107,7 @@ class Watcher:
                     self._watch()
                 self._bring_up_to_date(batch)
         except Exception as error:  # noqa: BLE001 - this thread's boundary
-            # What is not watched any more must not be told as fresh.
+            # Folders that are not watched any more must not count as fresh.
             _log.exception("The watch of %s ended.", self._root)
             self._say_problem(f"{self._root} is watched no more: unexpected {type(error).__name__}: {error}.")
         finally:

@@ -175,7 +175,7 @@ class Workspace:
             return opened
         with self._lock:
             opening = self._opening.setdefault(root, Lock())
-        # A lock a root: one whose owner or store takes a minute holds up no other.
+        # A lock for each root: an owner or store that takes a minute delays no other root.
         with opening:
             if root not in self._open:
                 settings = self._settings.for_root(root)

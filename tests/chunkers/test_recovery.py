@@ -10,7 +10,7 @@ from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Definition, Document
 from cqm.chunkers.recovery.branches import blank
 from cqm.chunkers.recovery.by_lines import outline_by_lines
-from cqm.chunkers.recovery.mending import Read
+from cqm.chunkers.recovery.reading import Read
 
 
 def definitions_of(text: str, language: str) -> dict[str, Definition]:

@@ -235,6 +235,49 @@ def test_requests_may_come_from_a_file_and_replies_go_to_one(project: Path, envi
 
 
 @FORKED
+@pytest.mark.skipif(sys.platform == "win32", reason="the SDK reads standard input there")
+def test_a_client_that_asks_no_more_still_gets_all_answers(project: Path, environment: dict[str, str]) -> None:
+    with process([COMMAND, "serve", "--root", str(project)], environment) as running:
+        shake_hands(running)
+        # The first search makes the index, which takes far longer than an answer from it.
+        first = {"id": 2, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "limit_retries"}}}
+        further = [{"id": 3, "method": "tools/list"}, {"id": "last", "method": "ping"}]
+        lines = [json.dumps({"jsonrpc": "2.0", **it}).encode() + b"\n" for it in (first, *further)]
+        output, errors = running.communicate(b"".join(lines), timeout=PATIENCE_SECONDS)
+        assert (running.wait(PATIENCE_SECONDS), errors) == (0, b"")
+    answers = {it["id"]: it["result"] for it in map(parsed, output.splitlines())}
+    assert answers.keys() == {2, 3, "last"}
+    assert "limit_retries" in answers[2]["content"][0]["text"]
+
+
+@FORKED
+@pytest.mark.skipif(sys.platform == "win32", reason="the SDK reads standard input there")
+@pytest.mark.parametrize("leaves", ["cancels", "reads no more", "is told to end"])
+def test_an_answer_that_nobody_waits_for_does_not_keep_it(
+    project: Path, environment: dict[str, str], leaves: str
+) -> None:
+    for module in range(750):
+        (project / f"module_{module}.py").write_text(CODE.replace("limit", f"limit_{module}"))
+    with process([COMMAND, "serve", "--root", str(project)], environment) as running:
+        shake_hands(running)
+        assert running.stdin
+        assert running.stdout
+        long = {"name": "index_path", "arguments": {"wait_seconds": 240}}
+        requests = [{"id": 2, "method": "tools/call", "params": long}]
+        if leaves == "cancels":
+            requests.append({"method": "notifications/cancelled", "params": {"requestId": 2}})
+        running.stdin.writelines(json.dumps({"jsonrpc": "2.0", **it}).encode() + b"\n" for it in requests)
+        running.stdin.close()
+        if leaves == "is told to end":
+            running.send_signal(signal.SIGTERM)
+        if leaves == "reads no more":
+            running.stdout.close()
+        else:
+            assert b'"result"' not in running.stdout.read()
+        assert running.wait(PATIENCE_SECONDS) == 0
+
+
+@FORKED
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 def test_a_signal_ends_it_although_its_client_reads_nothing(project: Path, environment: dict[str, str]) -> None:
     with process([COMMAND, "serve", "--root", str(project)], environment) as running:

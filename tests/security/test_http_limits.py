@@ -19,9 +19,9 @@ from forked import Forks
 from tests.security.conftest import CQM, Victim
 
 from cqm.server.errors import ServeError
-from cqm.server.mcp.http import MOST_SESSIONS
-from cqm.server.mcp.http_connections import MOST_CONNECTIONS
-from cqm.server.mcp.http_token import access_of
+from cqm.server.mcp.http.access import access_of
+from cqm.server.mcp.http.connections import MOST_CONNECTIONS
+from cqm.server.mcp.http.serve import MOST_SESSIONS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files have no mode there")
 

@@ -1,6 +1,7 @@
 """Processes that outlive the script that starts them, and are ended only while they are still the same."""
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -58,10 +59,21 @@ def end_all(folder: Path) -> None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, number)
         deadline = time.monotonic() + _GRACE_SECONDS
-        while (running := [process for process in running if is_running(process)]) and time.monotonic() < deadline:
-            time.sleep(0.05)
+        for process in running:
+            _wait_for_end(process, deadline - time.monotonic())
+        running = [process for process in running if is_running(process)]
     (folder / "pids").unlink(missing_ok=True)
     (folder / "env").unlink(missing_ok=True)
+
+
+def _wait_for_end(process: Process, seconds: float) -> None:
+    with suppress(ProcessLookupError):
+        ended = os.pidfd_open(process.pid)
+        try:
+            if is_running(process):
+                select.select([ended], [], [], max(0.0, seconds))
+        finally:
+            os.close(ended)
 
 
 def _noted(folder: Path) -> list[Process]:

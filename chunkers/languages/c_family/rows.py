@@ -1,7 +1,6 @@
 """Define the rows of C, C++ and Objective-C."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,16 @@ from cqm.chunkers.languages.c_family.macros import (
     without_further_arguments,
     without_macros,
 )
+from cqm.chunkers.languages.c_family.names import (
+    SPECIFIERS,
+    declarator_name,
+    declares_function,
+    innermost,
+    is_conversion,
+    spelled,
+    type_name,
+)
+from cqm.chunkers.languages.c_family.parts import declared
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -29,7 +38,6 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
-    Part,
     Rule,
     Unread,
     by_child,
@@ -49,11 +57,6 @@ from cqm.chunkers.languages.unread import C_LINES, C_SIGNS, CPP_SIGNS, OBJC_LINE
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_NAMES = frozenset(
-    {"identifier", "field_identifier", "type_identifier", "destructor_name", "operator_name", "operator_cast"}
-)
-_MAX_DECLARATORS = 32
-_OPERATOR = len("operator")
 _KEYWORDS = frozenset(
     {
         *("do", "else", "explicit", "for", "friend", "if", "return", "sizeof", "struct", "switch", "template", "while"),
@@ -63,46 +66,6 @@ _KEYWORDS = frozenset(
 """Words which unread macros leave in the place of a name."""
 _MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 _TEST_MACRO = re.compile(r"(?:TYPED_|GTEST_)?TEST(?:_[FP])?")
-
-
-def _innermost(node: "Node | None") -> "Node | None":
-    # "void (*signal(int))(int)" nests declarators; the innermost one is the name.
-    for _ in range(_MAX_DECLARATORS):
-        if node is None or node.type in _NAMES or node.type in ("qualified_identifier", "template_function"):
-            return node
-        node = node.child_by_field_name("declarator") or (node.named_children[0] if node.named_children else None)
-    return None
-
-
-def _spelled(node: "Node | None", source: bytes) -> str:
-    if node is None:
-        return ""
-    if node.type == "operator_cast":
-        return "operator " + text_of(node.child_by_field_name("type"), source)
-    if node.type == "qualified_identifier":
-        return _qualified(node, source)
-    return (
-        text_of(node, source).split("<")[0].replace("::", ".")
-        if node.type == "template_function"
-        else text_of(node, source)
-    )
-
-
-def _qualified(node: "Node", source: bytes) -> str:
-    scope = text_of(node.child_by_field_name("scope"), source).split("<")[0]
-    name = _spelled(node.child_by_field_name("name"), source)
-    return f"{scope}.{name}" if scope.isidentifier() else name
-
-
-def declarator_name(node: "Node", source: bytes) -> str:
-    """Return the name declared by a C declaration; `Class.method` for a member defined outside its class."""
-    name = _spelled(_innermost(node.child_by_field_name("declarator")), source)
-    return f"operator {name}" if _is_conversion(node.child_by_field_name("type"), source) else name
-
-
-def _is_conversion(kind: "Node | None", source: bytes) -> bool:
-    # In "inline constexpr operator List<int>()" the grammar takes the word for a type.
-    return kind is not None and kind.end_byte - kind.start_byte == _OPERATOR and text_of(kind, source) == "operator"
 
 
 def _c_function(node: "Node", source: bytes) -> Found | None:
@@ -138,8 +101,8 @@ def _c_declaration(node: "Node", source: bytes) -> Found | None:
     declarator = node.child_by_field_name("declarator")
     if declarator is None:
         return _c_type_of(node, source)
-    name = _spelled(_innermost(declarator), source)
-    if _is_conversion(node.child_by_field_name("type"), source):
+    name = spelled(innermost(declarator), source)
+    if is_conversion(node.child_by_field_name("type"), source):
         return Found("function", f"operator {name}")
     # Macros read like declarations: "MOCK_METHOD(int, size);", "CHECK_SIZE(int);", "FMT_API explicit".
     kind = node.child_by_field_name("type")
@@ -150,25 +113,13 @@ def _c_declaration(node: "Node", source: bytes) -> Found | None:
     ):
         made = text_of(kind, source)
         return _made([name], made) if _MADE.fullmatch(made) else None
-    if declarator.type == "operator_cast" or _declares_function(declarator):
+    if declarator.type == "operator_cast" or declares_function(declarator):
         return Found("function", name)
     return Found(variable_kind(name), name)
 
 
 def _is_call(declarator: "Node", kind: "Node | None", source: bytes) -> bool:
     return declarator.type == "parenthesized_declarator" and kind is not None and text_of(kind, source).isupper()
-
-
-def _declares_function(declarator: "Node | None") -> bool:
-    while declarator is not None and declarator.type in ("pointer_declarator", "reference_declarator"):
-        declarator = declarator.child_by_field_name("declarator") or (
-            declarator.named_children[0] if declarator.named_children else None
-        )
-    if declarator is None or declarator.type != "function_declarator":
-        return False
-    # "int (*compare)(int, int)" is a variable.
-    inner = declarator.child_by_field_name("declarator")
-    return inner is None or inner.type != "parenthesized_declarator"
 
 
 _MADE = re.compile(
@@ -193,20 +144,12 @@ def _made(arguments: list[str], callee: str) -> Found | None:
     return Found("variable", name) if name[:1].islower() and name.isidentifier() else None
 
 
-_SPECIFIERS = {
-    "struct_specifier": "struct",
-    "union_specifier": "struct",
-    "class_specifier": "class",
-    "enum_specifier": "enum",
-}
-
-
 _MEMBERS: dict[str, Rule] = {"function_definition": _c_function}
 
 
 def _c_specifier(node: "Node", source: bytes) -> Found | None:
     body = node.child_by_field_name("body")
-    kind, name = _SPECIFIERS[node.type], _type_name(node, source)
+    kind, name = SPECIFIERS[node.type], type_name(node, source)
     within = {"declaration": _constructed(name), **_MEMBERS} if name.isupper() else _MEMBERS
     return Found(kind, name, (body,) if body and kind != "enum" else (), within=within)
 
@@ -219,17 +162,9 @@ def _constructed(own: str) -> Rule:
     return rule
 
 
-def _type_name(node: "Node", source: bytes) -> str:
-    name = node.child_by_field_name("name")
-    if name is not None and name.type == "qualified_identifier":
-        # "struct List<T>::Node {...}".
-        return _qualified(name, source).split("<")[0].replace("::", ".")
-    return text_of(node.child_by_field_name("name"), source).split("<")[0].replace("::", ".")
-
-
 def _c_type_of(node: "Node", source: bytes) -> Found | None:
     specifier = node.child_by_field_name("type")
-    return _c_specifier(specifier, source) if specifier is not None and specifier.type in _SPECIFIERS else None
+    return _c_specifier(specifier, source) if specifier is not None and specifier.type in SPECIFIERS else None
 
 
 def _c_typedef(node: "Node", source: bytes) -> Found:
@@ -262,7 +197,7 @@ _C_RULES = {
     "expression_statement": _c_call,
     "field_declaration": _c_declaration,
     "type_definition": _c_typedef,
-    **dict.fromkeys(_SPECIFIERS, _c_specifier),
+    **dict.fromkeys(SPECIFIERS, _c_specifier),
     "preproc_def": _c_macro,
     **symbols("macro", "preproc_function_def"),
     **role(COMMENT, "comment"),
@@ -309,7 +244,7 @@ def _objc_method(node: "Node", source: bytes) -> Found:
 
 def _objc_property(node: "Node", source: bytes) -> Found:
     declaration = child_of_type(node, "struct_declaration")
-    return Found("property", _spelled(_innermost(child_of_type(declaration, "struct_declarator")), source))
+    return Found("property", spelled(innermost(child_of_type(declaration, "struct_declarator")), source))
 
 
 _OBJC_RULES = {
@@ -333,82 +268,6 @@ _CPP_TEXT = re.compile(
 )
 
 
-def _declared(symbol: "Node", source: bytes) -> Iterator[Part]:
-    """Yield further names of a declaration, the type declared in it, and that type's fields and enumerators."""
-    declarators = [_innermost(it) for it in symbol.children_by_field_name("declarator")]
-    for name in declarators[1:]:
-        if name is not None:
-            yield Part("", _spelled(name, source), symbol, name, is_beside=True)
-    specifier = symbol if symbol.type in _SPECIFIERS else symbol.child_by_field_name("type")
-    if specifier is None or specifier.type not in _SPECIFIERS:
-        return
-    body, tag = specifier.child_by_field_name("body"), specifier.child_by_field_name("name")
-    if body is None:
-        return
-    own = _type_name(specifier, source)
-    # "typedef struct node {...} node" declares one name.
-    is_new = bool(own) and specifier is not symbol and own not in {_spelled(it, source) for it in declarators}
-    if is_new and declarators and tag is not None:
-        yield Part(_SPECIFIERS[specifier.type], own, specifier, tag, is_beside=True)
-    if specifier.type == "enum_specifier":
-        yield from _enumerators(body, "", source)
-    elif declarators and symbol.type != "type_definition":
-        for part in _fields(body, source):
-            yield part._replace(name=f"{own}.{part.name}", is_beside=True) if is_new else part
-
-
-def _fields(body: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the members of a struct declared together with a variable or field, inner ones with their outer's name."""
-    waiting = [(body, "")]
-    left = _MOST_FIELDS
-    while waiting and left > 0:
-        holder, outer = waiting.pop()
-        for it in holder.named_children:
-            left -= 1
-            if it.type.startswith("preproc_"):
-                waiting.append((it, outer))
-            if it.type in ("function_definition", "declaration"):
-                name = _innermost(it.child_by_field_name("declarator"))
-                if name is not None:
-                    yield Part("method", outer + _spelled(name, source), it, name)
-            if it.type != "field_declaration":
-                continue
-            names = [name for name in map(_innermost, it.children_by_field_name("declarator")) if name is not None]
-            kind = "method" if _declares_function(it.child_by_field_name("declarator")) else "property"
-            for name in names:
-                yield Part(kind, outer + _spelled(name, source), it, name)
-            specifier = it.child_by_field_name("type")
-            inner = specifier.child_by_field_name("body") if specifier and specifier.type in _SPECIFIERS else None
-            around = f"{outer}{_spelled(names[0], source)}." if names else outer
-            if inner is not None and inner.type == "enumerator_list":
-                yield from _enumerators(inner, around, source)
-            elif inner is not None:
-                waiting.append((inner, around))
-
-
-def _enumerators(body: "Node", outer: str, source: bytes) -> Iterator[Part]:
-    """Yield the constants of an enum; of a macro such as `OPTION(NAME, 4)` its first argument."""
-    open_brackets, is_first = 0, True
-    waiting = [*body.named_children][::-1]
-    left = _MOST_FIELDS
-    while waiting and left > 0:
-        it = waiting.pop()
-        left -= 1
-        if it.type.startswith("preproc_"):
-            waiting += it.named_children[::-1]
-        elif it.type == "ERROR":
-            text = text_of(it, source)
-            is_first = is_first or not open_brackets
-            open_brackets = max(0, open_brackets + text.count("(") - text.count(")"))
-        elif it.type == "enumerator" and (is_first or not open_brackets):
-            name = it.child_by_field_name("name")
-            is_first = not open_brackets
-            if name is not None and not text_of(it, source).endswith('"'):
-                yield Part("constant", outer + text_of(name, source), it, name)
-
-
-_MOST_FIELDS = 20_000
-
 _LOCAL = (
     *words("struct class enum union", rb"\b[^;{}()=]{0,200}\{"),
     rb"#[ \t]*define[ \t]",
@@ -416,7 +275,7 @@ _LOCAL = (
 )
 
 _PARTS = {
-    **dict.fromkeys(("enum_specifier", "type_definition", "declaration", "field_declaration"), _declared),
+    **dict.fromkeys(("enum_specifier", "type_definition", "declaration", "field_declaration"), declared),
 }
 
 _NODES = NodeTypes(

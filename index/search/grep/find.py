@@ -69,6 +69,14 @@ class _Found:
     matches: list[Match]
 
 
+class _Searched(NamedTuple):
+    """The result of a search: files with lines of the page, the number of all matching lines, and of unread files."""
+
+    page: Sequence[_Found]
+    results: int
+    unread: int
+
+
 def find_lines(grepping: Grepping, query: Query) -> Page:
     """Find the lines with a text or pattern in the indexed files as they are on disk.
 
@@ -86,8 +94,29 @@ def find_lines(grepping: Grepping, query: Query) -> Page:
     query = filtered.query
     _check(query)
     pattern, files = compiled(query.text, query.mode), _chosen(grepping, query)
-    tally, page, unread, results = Tally(time.monotonic() + _MOST_SECONDS), list[_Found](), 0, 0
+    tally = Tally(time.monotonic() + _MOST_SECONDS)
+    found = _searched(grepping, query, pattern, files, tally)
+    told = "" if found.results else check_nothing(grepping.generation, filtered)
+    around = query.around if query.around is not None else _AROUND * (tally.lines <= _FEW)
+    is_complete = tally.is_complete and not found.unread
+    following = page_start(query.cursor) + query.limit
+    return Page(
+        hits=tuple(_hits(grepping.generation, found.page, around)),
+        next_cursor=str(following) if found.results > following else "",
+        mode=query.mode,
+        degraded="; ".join(filter(None, (_lacking(tally, found.unread), told))),
+        confidence=Confidence.HIGH if found.results else Confidence.NONE,
+        matched=Matched(tally.matches, tally.lines, tally.files, len(files), found.unread, is_complete=is_complete),
+    )
+
+
+def _searched(
+    grepping: Grepping, query: Query, pattern: Pattern, files: Sequence[KnownFile], tally: Tally
+) -> _Searched:
+    """Search the files until all are done or the time is over; count in the tally."""
+    page, unread, results = list[_Found](), 0, 0
     first = page_start(query.cursor)
+    following = first + query.limit
     try:
         with opened_tree(grepping.root, grepping.scan, grepping.workers, grepping.known.decoded) as tree:
             for text in tree.texts(_possible(grepping.known, tree, files, pattern)):
@@ -96,33 +125,21 @@ def find_lines(grepping: Grepping, query: Query) -> Page:
                     continue
                 _note(grepping.known, text)
                 data = as_lines(text.text, pattern)
-                if results >= first + query.limit and not pattern.has_newline and not query.kinds:
+                if results >= following and not pattern.has_newline and not query.kinds:
                     # Behind the page only counts are of interest.
                     results += count_lines(data, pattern, tally)
                 else:
                     matches = list(matching_lines(data, pattern, tally))
                     if query.kinds:
                         matches = _of_kinds(grepping.generation, text.file.path, matches, query.kinds, tally)
-                    shown = matches[max(0, first - results) : max(0, first + query.limit - results)]
+                    shown = matches[max(0, first - results) : max(0, following - results)]
                     page += [_Found(text.file, data, shown)] if shown else []
                     results += len(matches)
                 if tally.is_over():
                     break
     except OSError as error:
         raise ScanError(f"{grepping.root} cannot be read: {error.strerror or error}.") from error
-    told = "" if results else check_nothing(grepping.generation, filtered)
-    around = query.around if query.around is not None else _AROUND * (tally.lines <= _FEW)
-    matched = Matched(
-        tally.matches, tally.lines, tally.files, len(files), unread, is_complete=tally.is_complete and not unread
-    )
-    return Page(
-        hits=tuple(_hits(grepping.generation, page, around)),
-        next_cursor=str(first + query.limit) if results > first + query.limit else "",
-        mode=query.mode,
-        degraded="; ".join(filter(None, (_lacking(tally, unread), told))),
-        confidence=Confidence.HIGH if results else Confidence.NONE,
-        matched=matched,
-    )
+    return _Searched(page, results, unread)
 
 
 def _check(query: Query) -> None:

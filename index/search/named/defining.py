@@ -12,7 +12,8 @@ from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.parts import dotted, is_operator, last_part, name_key, spellings_of, with_sign
 
-_MOST_NAMESAKES = 500
+MOST_NAMESAKES = 500
+"""Chunks defining symbols with one name that are looked at."""
 _NAMESPACE = re.compile(r"^[ \t]*+(?:namespace|package|module)[ \t]++([\w.\\:]{1,200})", re.MULTILINE)
 _FIRST_CHUNKS = range(3)
 """Chunks of a file that may state its namespace: a licence may stand above it."""
@@ -56,7 +57,7 @@ class NameLookup:
         return defining(self.of(symbol), symbol)
 
     def _of_word(self, symbol: str) -> list[str]:
-        (scores,) = self.generation.store.search([Nearest(TERMS, definitions_term(symbol), _MOST_NAMESAKES)])
+        (scores,) = self.generation.store.search([Nearest(TERMS, definitions_term(symbol), MOST_NAMESAKES)])
         return [*scores]
 
     def _of_sign(self, symbol: str) -> list[str]:

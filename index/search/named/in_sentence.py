@@ -15,7 +15,8 @@ from cqm.index.text.exact_words import is_spelled_as_name
 from cqm.index.text.names.parts import dotted, last_part, name_key
 from cqm.index.text.terms import label_term
 
-_MOST_NAMESAKES = 60
+_MOST_OF_WORD = 60
+"""Chunks defining symbols with a word of a sentence that are looked at: it may be no name."""
 _FEW = 3
 """Most definitions of a name that an issue surely means."""
 _MARKS = "?!="
@@ -68,7 +69,7 @@ def named_within(
 
 def _defining(generation: Generation, names: Sequence[str], keep: PointFilter | None) -> Iterator[list[str]]:
     """Yield of each name the ids of the chunks that define it as it is written, those of tests only without others."""
-    searches = [Nearest(TERMS, label_term(name_key(name)), _MOST_NAMESAKES, keep) for name in names]
+    searches = [Nearest(TERMS, label_term(name_key(name)), _MOST_OF_WORD, keep) for name in names]
     for name, scores in zip(names, generation.store.search(searches), strict=True):
         chunks = [it for it in generation.candidates.of(scores) if _defines(it, name)]
         yield [it.id for it in chunks if role_of(it.path) is None] or [it.id for it in chunks]

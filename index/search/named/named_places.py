@@ -13,7 +13,7 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, definitions_term
-from cqm.index.search.named.defining import NameLookup, meant_name
+from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
 from cqm.index.search.named.named_paths import NamedPaths, read_paths
 from cqm.index.search.named.tree_paths import Match, TreePaths, of_project
 from cqm.index.store.base import TERMS, Nearest, PointFilter
@@ -23,7 +23,6 @@ from cqm.index.text.terms import label_term
 
 _MOST_CHUNKS = 50
 """Most chunks that come first: half of the largest page."""
-_MOST_NAMESAKES = 500
 _FEW_NAMESAKES = 4
 """More functions of one name tell nothing."""
 _WHOLE = 2
@@ -184,7 +183,7 @@ def _of_operator(lookup: NameLookup, symbol: str, keep: PointFilter | None) -> P
 
 def _of_calls(generation: Generation, question: Question, keep: PointFilter | None) -> Pinned:
     """Return the chunks that define the functions of a trace, where their names are of few, or what a name may mean."""
-    searches = [Nearest(TERMS, label_term(name_key(call)), _MOST_NAMESAKES, keep) for call in question.calls]
+    searches = [Nearest(TERMS, label_term(name_key(call)), MOST_NAMESAKES, keep) for call in question.calls]
     few = _MOST_CHUNKS if question.symbol else _FEW_NAMESAKES
     chunks: list[Candidate] = []
     for call, found in zip(question.calls, generation.store.search(searches) if searches else (), strict=True):

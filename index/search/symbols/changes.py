@@ -172,13 +172,8 @@ def _changes(
     told = _told(histories, commits)
     if not is_found:
         return Changes(query.what, told)
-    root = histories.files.root
-    folder = root if root.is_dir() else root.parent
-    new, last = commits[0].id, head(folder) or ""
-    hunks = hunks_between(folder, old, new, [within] if within else [])
-    since = hunks_between(folder, new, last, [*hunks]) if hunks and new != last else {}
-    if hunks is None or since is None:
-        raise QueryError(f"git does not tell the lines that {new[:10]} changed.", remedy="Name a `path` within them.")
+    lines = _hunks(histories.files.root, old, commits[0].id, within)
+    hunks = lines.of_commit
     start = f"{base}/" if base else ""
     known = histories.generation.manifest.files([it.removeprefix(start) for it in hunks])
     sizes = {it: sum(len(hunk.added) for hunk in hunks[it]) for it in hunks}
@@ -188,7 +183,7 @@ def _changes(
         for it in ordered
         if (row := known.get(it.removeprefix(start))) and row.state is FileState.INDEXED and sizes[it]
     ]
-    followed = {path: [*_moved(_written(hunks[path]), since.get(path, ()))] for path in indexed[:_MOST_FILES]}
+    followed = {path: [*_moved(_written(hunks[path]), lines.since.get(path, ()))] for path in indexed[:_MOST_FILES]}
     read = {path: _parts(histories, path.removeprefix(start), moved) for path, moved in followed.items()}
     known_now = {path: found for path, found in read.items() if found is not None}
     unknown = sum(1 for it in hunks if it.removeprefix(start) not in known)
@@ -207,6 +202,28 @@ def _changes(
         files=tuple(files),
         changed=len(hunks),
     )
+
+
+class _Hunks(NamedTuple):
+    """Changed lines by path: those of a commit, and in these files those of all later commits."""
+
+    of_commit: Mapping[str, Sequence[Hunk]]
+    since: Mapping[str, Sequence[Hunk]]
+
+
+def _hunks(root: Path, old: str, new: str, within: str) -> _Hunks:
+    """Ask git for the lines that a commit changed, and those changed from there to the commit checked out.
+
+    Raises:
+        QueryError: git does not tell them.
+    """
+    folder = root if root.is_dir() else root.parent
+    last = head(folder) or ""
+    hunks = hunks_between(folder, old, new, [within] if within else [])
+    since = hunks_between(folder, new, last, [*hunks]) if hunks and new != last else {}
+    if hunks is None or since is None:
+        raise QueryError(f"git does not tell the lines that {new[:10]} changed.", remedy="Name a `path` within them.")
+    return _Hunks(hunks, since)
 
 
 def _written(hunks: Iterable[Hunk]) -> Iterator[tuple[int, str]]:

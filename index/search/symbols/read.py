@@ -26,7 +26,7 @@ from cqm.index.search.symbols.page import (
     range_of,
     ranges_of,
 )
-from cqm.index.search.usages.resolve import read_name
+from cqm.index.search.usages.resolve import asked_name
 from cqm.index.text.names.parameters import parameters_in
 from cqm.index.text.names.parts import last_part
 from cqm.index.text.places import path_in, places_in
@@ -149,7 +149,8 @@ class Reader(NamedTuple):
         return self._reading(query, path, fresh, asked)
 
     def _symbol(self, query: ReadQuery, lookup: NameLookup) -> Reading:
-        name = read_name(query.what, meant_name(lookup, read_question(query.what)))
+        question = read_question(query.what)
+        name = asked_name(question, meant_name(lookup, question))
         found = definitions_named(lookup, name)
         best = preferred(found, name, query.base)
         if not best:

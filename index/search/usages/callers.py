@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from cqm.index.model.errors import QueryError
 from cqm.index.model.query import Caller, Reference
-from cqm.index.search.usages.lines import Symbol
+from cqm.index.search.usages.lines import MOST_NAMESAKES, Symbol
 from cqm.index.text.names.parts import last_part
 
 Calls = Sequence[tuple[Reference, Symbol | None]]
@@ -15,8 +15,6 @@ _MOST_FOLLOWED = 40
 """Callers whose own callers are looked for; each costs as much as a question."""
 _MOST_SECONDS = 8.0
 """From which on no further caller is followed: an agent waits for a minute at most, and each may take a second."""
-_MOST_NAMESAKES = 3
-"""Callers of a more common name are not followed: calls of "get" would be anybody's."""
 
 
 def callers_of(
@@ -55,7 +53,7 @@ def callers_of(
                 namesakes, calls = calls_of(caller.symbol)
             except QueryError:
                 continue
-            if namesakes > _MOST_NAMESAKES:
+            if namesakes > MOST_NAMESAKES:
                 is_cut = True
                 continue
             known = {(it.path, it.symbol) for it in (*found, *further)}

@@ -25,12 +25,13 @@ from cqm.index.search.usages.lines import Part, Symbol, files_with, parts_of
 from cqm.index.search.usages.resolve import (
     Meanings,
     Name,
+    asked_name,
     chosen,
     is_namesake,
     meaning_of,
     meanings_of,
+    name_of,
     owner_of,
-    read_name,
 )
 from cqm.index.search.usages.signatures import Defined, definitions_of, elsewhere, related
 from cqm.index.text.names.parts import dotted, last_part
@@ -119,7 +120,7 @@ def find_usages(
     question = read_question(query.name)
     place = line_place(generation, question, root)
     meant = meant_name(lookup, question) if place is None else ""
-    name = _name_at(lookup, workers, place, recent) if place else read_name(query.name, meant)
+    name = _name_at(lookup, workers, place, recent) if place else asked_name(question, meant)
     found = recent.found(lookup, workers, name)
     definitions, callees = definitions_of(workers, found.defined)
     others, _ = definitions_of(workers, found.namesakes)
@@ -154,10 +155,10 @@ def find_usages(
 def _name_at(lookup: NameLookup, workers: Workers, place: LinePlace, recent: RecentNames) -> Name:
     """Return the name of the symbol at a place: of one that is used the qualified name, where something tells it."""
     symbol = symbol_at(lookup, place)
-    name = read_name(symbol, dotted(symbol))
+    name = name_of(symbol, dotted(symbol))
     at = (it for it, _ in recent.found(lookup, workers, name).references if (it.path, it.line) == place[:2])
     of = next((it.of for it in at if it.of), "")
-    return read_name(of, dotted(of)) if of else name
+    return name_of(of, dotted(of)) if of else name
 
 
 def _start(query: UsesQuery) -> int:
@@ -275,7 +276,7 @@ def _with_overrides(
 
 def _calls(lookup: NameLookup, workers: Workers, symbol: str) -> tuple[int, list[Placed]]:
     """Return the number of definitions with a symbol's last name, and the calls of it outside of tests."""
-    found = _found(lookup, workers, read_name(symbol))
+    found = _found(lookup, workers, asked_name(read_question(symbol)))
     calls = [it for it in _possible_calls(found.references) if not is_test(it[0].path)]
     return len(found.defined) + len(found.namesakes), calls
 

@@ -13,6 +13,8 @@ from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import name_term
 
+MOST_NAMESAKES = 3
+"""Symbols with one last name: calls of a more common one, such as "get" and "run", would be anybody's."""
 _MOST_CHUNKS = 20_000
 _PAGE = 500
 _COLUMNS = ("id", "path", "language", "symbol", "kind", "start_line")

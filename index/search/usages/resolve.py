@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cqm.chunkers.facts.names import DECLARATION, Occurrence
 from cqm.index.model.errors import QueryError
 from cqm.index.ranking.exact import fitting
-from cqm.index.ranking.question import read_question
+from cqm.index.ranking.question import Question
 from cqm.index.search.usages.lines import Symbol
 from cqm.index.text.names.parts import dotted, is_operator, last_part, with_sign
 from cqm.index.text.terms import stems
@@ -35,19 +35,30 @@ class Name(NamedTuple):
     word: str
 
 
-def read_name(asked: str, meant: str = "") -> Name:
-    """Read a name in any notation of a search: "ParseFlags()", "(*Context).Bind", "Client::getUrl", "get/2".
+def asked_name(question: Question, meant: str = "") -> Name:
+    """Return the name that a question is, in any notation of a search: "ParseFlags()", "(*Context).Bind", "get/2".
 
     Parameters:
-        asked: as the user wrote it.
+        question: as the user asked it.
         meant: of the names that it may be the one that something has; empty for the most probable.
 
     Raises:
         QueryError: it is no symbol's.
     """
-    question = read_question(asked)
     names = (meant, *question.notations[:1], question.symbol, *question.declared)
-    qualified = next(filter(None, names), "")
+    return name_of(question.text, next(filter(None, names), ""))
+
+
+def name_of(asked: str, qualified: str) -> Name:
+    """Return the name of a symbol.
+
+    Parameters:
+        asked: as the user wrote it.
+        qualified: with "." between its parts.
+
+    Raises:
+        QueryError: it is empty.
+    """
     plain = last_part(qualified)
     if not plain:
         raise QueryError(f"`name {asked}`: expected a symbol such as get_url or Client.get_url.")

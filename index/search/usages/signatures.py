@@ -10,7 +10,7 @@ from cqm.chunkers.model import ChunkOptions, Document, SymbolFacts
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.query import Definition
-from cqm.index.search.usages.lines import Part, Symbol
+from cqm.index.search.usages.lines import MOST_NAMESAKES, Part, Symbol
 from cqm.index.text.headers import COMMENT
 from cqm.index.text.names.parts import last_part
 from cqm.index.workers import Job, Workers
@@ -18,8 +18,6 @@ from cqm.index.workers import Job, Workers
 _MOST = 30
 """Definitions told with signature and documentation; the others are named with their line."""
 _MOST_SIGNATURE = 300
-# Names of more symbols, such as "get" and "run", are not shown as related.
-_MOST_NAMESAKES = 3
 _MOST_RELATED = 10
 _COMMENT_SIGNS = re.compile(r"^\s*(?://+!?|/?\*+/?|#+|--+)\s?|\s*\*/\s*$")
 # A callee that may be in the index: no method of a value, whose type is unknown.
@@ -120,7 +118,7 @@ def related(generation: Generation, callees: Sequence[str]) -> tuple[Definition,
         if len(found) >= _MOST_RELATED:
             break
         rows = [row for row in generation.manifest.defining(callee) if source_type_of(row.language) == CODE]
-        if 0 < len(rows) <= _MOST_NAMESAKES:
+        if 0 < len(rows) <= MOST_NAMESAKES:
             found.extend(_related(row, callee) for row in rows)
     return tuple(found[:_MOST_RELATED])
 

@@ -36,9 +36,10 @@ FILES = {
     **{f"near/view_{n}.py": NEAR.format(n=n) for n in range(70)},
     "far/answer.py": LONG.format(filler=FILLER),
     "far/shop.html": f"<p>{' '.join(f'word{n} view' for n in range(150))}</p>\n<h2>View object</h2>\n",
-    "far/send.py": "def send(view):\n    if not view.open:\n        log.error('object of view failed: %s', view.reason)\n"
-    "    return view\n",
-    "near/test_send.py": "def test_send():\n    assert view(Mint(reason='timeout', of='view')) == Mint(reason='timeout')\n",
+    "far/send.py": "def send(view):\n    if not view.open:\n"
+    "        log.error('object of view failed: %s', view.reason)\n    return view\n",
+    "near/test_send.py": "def test_send():\n"
+    "    assert view(Mint(reason='timeout', of='view')) == Mint(reason='timeout')\n",
     "far/error.py": "class IllegalParcelError(Exception):\n"
     '    """An illegal parcel error: raised for an illegal parcel, in error."""\n',
 }

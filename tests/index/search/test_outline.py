@@ -10,7 +10,7 @@ from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.symbols import OutlineQuery
 from cqm.index.text.names.parts import last_part
-from cqm.server.answers.outline import outline_text
+from cqm.server.answers.symbols.outline import outline_text
 
 pytestmark = pytest.mark.processes
 

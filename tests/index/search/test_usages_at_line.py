@@ -8,7 +8,7 @@ from indexed_tree import indexed_tree
 
 from cqm.index.engine import Index
 from cqm.index.model.errors import QueryError
-from cqm.server.answers.usages import usage_text
+from cqm.server.answers.symbols.usages import usage_text
 
 pytestmark = pytest.mark.processes
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from scripted_server import Reply, Request, ScriptedServer
+from stored_vectors import stored_spaces
 
 from cqm.index.engine import Index
 from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions
@@ -104,9 +105,9 @@ def opened(tree: Path, tmp_path: Path, server: ScriptedServer) -> Callable[[str]
 def held(index: Index) -> dict[str, str]:
     """The space of each chunk's stored vector, empty for none, by path and first line."""
     generation = index._lineage.serving
-    rows = generation.manifest.chunks(generation.store.ids()).values()
-    stored = generation.store.spaces_of([row.id for row in rows])
-    assert all(stored[row.id] == ({row.space} if row.space else set()) for row in rows)
+    stored = stored_spaces(index)
+    rows = generation.manifest.chunks(stored).values()
+    assert all(stored[row.id] == row.space for row in rows)
     return {f"{row.path}:{row.start_line}": row.space for row in rows}
 
 

@@ -1,9 +1,9 @@
 """Indexes of one process have workers of their own from one process that forks them."""
 
 import os
+import select
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -146,9 +146,10 @@ def test_a_task_whose_worker_was_killed_from_outside_was_lost(
         asked = thread.submit(outcome, workers, "read", str(tmp_path / "pipe"))
         with (tmp_path / "pipe").open("wb", buffering=0) as pipe:
             # The worker reads now.
+            ended = os.pidfd_open(int(worker))
             os.kill(int(killed), number)
-            while state(worker) in "RSD":
-                time.sleep(0.01)
+            select.select([ended], [], [])
+            os.close(ended)
             while not asked.done():
                 # Refused until the next worker reads.
                 with suppress(BrokenPipeError):
@@ -169,10 +170,3 @@ def test_a_task_that_is_killed_twice_in_a_row_is_given_up_only_where_memory_may_
 ) -> None:
     job = replace(JOB, lost=lambda _, reason: f"lost: {reason}", ended=lambda _, reason: f"ended: {reason}")
     assert [*opened().run(job, [Task("die", str(int(number))), Task("say", "next")])] == [[said, "next"]]
-
-
-def state(process: str) -> str:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "gone"

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -19,7 +18,7 @@ from cqm.chunkers.errors import ChunkOptionError
 from cqm.index.manifest.rows import FileRow
 from cqm.index.model.errors import WorkerError
 from cqm.index.model.query import FileState
-from cqm.index.workers import Job, Workers, forking, kept_warm, pool
+from cqm.index.workers import Job, Workers, ends, forking, kept_warm
 from cqm.index.workers.forking import has_many_files
 from cqm.index.workers.rest import Rest
 from cqm.index.workers.wire import plain, restored
@@ -180,7 +179,7 @@ def test_a_worker_that_stays_silent_is_ended(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("PYTHONPATH", str(Path(worker_actions.__file__).parent))
     with Workers(1, tmp_path) as workers:
         [before] = outcomes(workers, Task("pid"))
-        monkeypatch.setattr(pool, "_WAIT_SECONDS", 1.0)
+        monkeypatch.setattr(ends, "WAIT_SECONDS", 1.0)
         workers.end_idle()
         assert outcomes(workers, Task("sleep")) == ["sleep: its parser did not answer for 4 s"]
         monkeypatch.undo()
@@ -191,7 +190,7 @@ def test_a_worker_may_be_silent_for_all_the_time_that_its_file_has(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was ended after a minute, though a file of 40 MB has more of processor time alone."""
-    monkeypatch.setattr(pool, "_WAIT_SECONDS", 1.0)
+    monkeypatch.setattr(ends, "WAIT_SECONDS", 1.0)
     large = Job(work, str, lambda _: 4_000_000, JOB.lost)
     assert [*workers.run(large, [Task("pause", "2")])] == [["None"]]
     assert workers.run_one(work, Task("pause", "2"), str, size=4_000_000) == "None"
@@ -246,7 +245,9 @@ def test_an_idle_worker_is_taken_while_rules_are_loaded(forked: Workers) -> None
     with ThreadPoolExecutor(1) as thread:
         with stopped(forked):
             found = thread.submit(outcomes, forked, Task("find", TOKEN))
-            time.sleep(1)
+            # It has asked the process that forks them, which does not answer.
+            while not forked._staff._source_lock.locked():
+                assert not found.done()
             assert outcomes(forked, Task("say", "well")) == ["well"]
             assert forked.run_one(work, Task("say", "well"), str, size=0) == "well"
             assert not found.done()

@@ -6,7 +6,7 @@ import pytest
 
 from cqm.index.model.changes import ChangedBy, ChangedFile, ChangedLines, Changes
 from cqm.server.answers.budget import most_tokens
-from cqm.server.answers.changes import changes_text
+from cqm.server.answers.symbols.changes import changes_text
 from cqm.server.boundary import explain_mark
 
 COMMITS = tuple(ChangedBy(f"{n:040x}", 86_400.0 * n, f"Fix number {n}\n#1 forged") for n in range(1, 9))

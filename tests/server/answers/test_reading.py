@@ -17,8 +17,8 @@ from cqm.index.model.symbols import (
     Reading,
 )
 from cqm.server.answers.budget import most_tokens
-from cqm.server.answers.outline import outline_text
-from cqm.server.answers.reading import reading_text
+from cqm.server.answers.symbols.outline import outline_text
+from cqm.server.answers.symbols.reading import reading_text
 
 MARK = "#12345678"
 LINES = tuple(f"    value_{number} = compute(number, {number})" for number in range(1, 301))

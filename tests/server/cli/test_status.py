@@ -76,7 +76,6 @@ def once_it_ended(cqm: "Cqm") -> dict[str, Any]:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while (status := cqm.json("status"))["running"]:
         assert time.monotonic() < deadline, status["running"]
-        time.sleep(0.1)
     return dict(status)
 
 

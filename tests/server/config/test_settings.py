@@ -16,7 +16,7 @@ from cqm.server.config.options import Options
 from cqm.server.config.settings import Settings, load_settings
 from cqm.server.config.sources import MAX_FILE_BYTES
 from cqm.server.errors import SettingsError
-from cqm.server.mcp.http_token import TOKEN_VARIABLE
+from cqm.server.mcp.http.access import TOKEN_VARIABLE
 
 EXAMPLE = Path(__file__).parents[3] / "cqm.yml"
 

@@ -24,7 +24,7 @@ from mcp_types import TextContent
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from cqm.server.mcp.http_connections import BoundedConnection
+from cqm.server.mcp.http.connections import BoundedConnection
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_programs")]
 

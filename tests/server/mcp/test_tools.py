@@ -309,6 +309,24 @@ async def test_a_path_of_unusual_characters_narrows_the_search_too(connect: Conn
     assert ("*.py:" in glob, "x.py:" in glob) == (True, False)
 
 
+@pytest.mark.parametrize("how", ["hybrid", "exact"])
+async def test_a_folder_named_like_alternatives_stood_for_those(connect: Connect, project: Path, how: str) -> None:
+    for number, name in enumerate(("{a,b}", "a", "b", "{a")):
+        (project / name).mkdir()
+        (project / name / "limits.py").write_text(CODE.replace("5", f"{number}"))
+    odd = str(project / "{a,b}")
+
+    async def found(**filters: Any) -> set[str]:
+        reply = await call(client, "search", query="limit_retries", mode=how, **filters)
+        return set(re.findall(r"^#\d{8} ([^\s:]*limits\.py)", reply, re.MULTILINE))
+
+    async with connect(project) as client:
+        assert await found(path=odd) == {"{a,b}/limits.py"}
+        assert await found(path=odd, include=["*.{py,go}"]) == {"{a,b}/limits.py"}
+        assert await found(path=f"{odd}/limits.py") == {"{a,b}/limits.py"}
+        assert await found(include=["/{a,b}/**"]) == {"a/limits.py", "b/limits.py"}
+
+
 async def test_filters_narrow_the_search(connect: Connect, project: Path) -> None:
     async with connect(project) as client:
         query = "service limits deployment"

@@ -90,9 +90,19 @@ def test_an_owner_ends_what_its_clients_have_begun_before_it_makes_way(large: "P
 def test_versions_are_compared_by_their_numbers() -> None:
     assert Build(1, "0.9.1").order < Build(1, "0.10.0").order < Build(2, "0.1").order
     assert replace(OLD, version="1.2.3").order[:2] == (PROTOCOL, (1, 2, 3))
-    ordered = ["0.1.9", "0.2.0.dev3", "0.2.0a1", "0.2.0b2", "0.2.0rc1", "0.2.0rc2", "0.2.0", "0.2.0.post1", "0.2.1"]
+    before = ["unknown", "0.1.9", "0.2.0.dev3", "0.2.0a1.dev2", "0.2.0a1", "0.2.0b2", "0.2.0rc1", "0.2.0rc2"]
+    ordered = [*before, "0.2.0", "0.2.0.post1.dev2", "0.2.0.post1", "0.2.1.dev1", "0.2.1", "0.2.1.1"]
     backwards = ordered[::-1]
     assert sorted(backwards, key=lambda version: Build(1, version).order) == ordered
+
+
+@pytest.mark.parametrize("same", ["0.2", "v0.2.0", "0.2.0.0", "0.2.0+of.a.distribution"])
+def test_a_version_may_be_written_in_other_ways(same: str) -> None:
+    assert Build(1, same).order == Build(1, "0.2.0").order
+
+
+def test_a_version_of_endless_digits_was_an_error_of_the_owner() -> None:
+    assert Build(1, f"0.{'9' * 5_000}").order < Build(1, "1.0").order
 
 
 def test_an_owner_of_a_release_candidate_makes_way_for_the_release(place: "Place") -> None:

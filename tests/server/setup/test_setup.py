@@ -5,7 +5,6 @@ import json
 import os
 import stat
 import sys
-import time
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -373,10 +372,10 @@ def test_a_client_whose_program_is_there_is_asked_what_it_sees(home: "Home", tmp
     assert done.exit_code == 1
     assert "Codex: `codex mcp list` says: cqm: Disconnected" in done.stdout
     # As one does that leaves a process behind, which holds its output open: it has answered all the same.
-    program.write_text("#!/bin/sh\n/bin/sleep 20 &\necho 'cqm: Connected'\n")
-    began = time.monotonic()
+    os.mkfifo(tmp_path / "never written")
+    program.write_text(f"#!/bin/sh\n/bin/cat '{tmp_path}/never written' &\necho 'cqm: Connected'\n")
     assert home.json("--yes")["checks"][0]["connects"]
-    assert time.monotonic() - began < 15
+    os.close(os.open(tmp_path / "never written", os.O_RDWR))
     # As Gemini CLI tells of every server in a folder that it was not started in before.
     program.write_text("#!/bin/sh\necho 'cqm: Disabled'; echo 'Servers are disabled: this folder is untrusted.' >&2\n")
     done = home.run("--yes")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from scripted_server import REFUSED, Reply, Request, ScriptedServer, model_at
+from stored_vectors import stored_spaces
 
 from cqm.index.cache import open_cache
 from cqm.index.disk.locations import cache_folder
@@ -40,9 +41,7 @@ def asked_for(server: ScriptedServer, word: str) -> int:
 
 def spaces(index: Index) -> set[str]:
     """The spaces of all vectors, by what their points hold."""
-    generation = index._lineage.serving
-    stored = generation.store.spaces_of(list(generation.manifest.chunks(generation.store.ids())))
-    return set().union(*stored.values())
+    return {space for space in stored_spaces(index).values() if space}
 
 
 def test_an_index_of_the_first_form_could_not_be_opened(tree: Path, options: Options) -> None:

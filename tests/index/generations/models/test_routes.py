@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scripted_server import REFUSED, Reply, ScriptedServer, model_at
+from stored_vectors import stored_spaces
 
 from cqm.index.embedding.routes import TEXT_ROUTES
 from cqm.index.engine import Index
@@ -29,13 +30,12 @@ def spaces_of_chunks(index: Index) -> dict[str, set[str]]:
     """Which spaces the stored vectors of each chunk are in, by path, read from the store's points."""
     generation = index._lineage.serving
     names = generation.manifest.spaces()
+    stored = stored_spaces(index)
     found: dict[str, set[str]] = {}
     for path in generation.manifest.paths():
-        rows = generation.manifest.chunks_of(path)
-        stored = generation.store.spaces_of([row.id for row in rows])
-        for row in rows:
-            assert stored[row.id] == ({row.space} if row.space else set()), "the manifest tells the truth"
-            found.setdefault(path, set()).update(names[name].partition("/")[0] for name in stored[row.id])
+        for row in generation.manifest.chunks_of(path):
+            assert stored[row.id] == row.space, "the manifest tells the truth"
+            found.setdefault(path, set()).update({names[row.space].partition("/")[0]} if row.space else ())
     return found
 
 

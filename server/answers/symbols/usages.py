@@ -6,7 +6,7 @@ from itertools import groupby
 from cqm.index.model.query import Caller, Definition, Reference, ReferenceGroup, SymbolUses
 from cqm.index.text.names.parts import is_operator
 from cqm.server.answers.budget import tokens_of_lines
-from cqm.server.answers.render import path_name, place, symbol_name
+from cqm.server.answers.names import path_name, place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import number, one_line, visible
 

@@ -15,8 +15,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from cqm.server.console import say
 from cqm.server.errors import ServeError
-from cqm.server.mcp.http_health import METRICS, health, metrics
-from cqm.server.mcp.http_token import access_of
+from cqm.server.mcp.http.access import access_of
+from cqm.server.mcp.http.health import METRICS, health, metrics
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -34,13 +34,13 @@ _CHATTY_LOGGERS = ("uvicorn.error", "mcp.server")
 
 
 ENDING = "cqm.ending"
-"""Key of a request's extensions: a function that tells whether the server ends. An answer without an end stops then."""
+"""Key of a request's extensions: a function returning whether the server ends. An endless answer stops then."""
 Pages = Callable[[str], "ASGIApp"]
 """Makes pages for people, which let in who knows a token."""
 
 
 def serve_http(
-    server: MCPServer[Any], address: str, pages: Pages | None = None, told: Callable[[], str] | None = None
+    server: MCPServer[Any], address: str, pages: Pages | None = None, counts: Callable[[], str] | None = None
 ) -> None:
     """Serve over HTTP until SIGINT or SIGTERM.
 
@@ -48,7 +48,7 @@ def serve_http(
         server: any MCP server.
         address: HOST:PORT; port 0 takes a free one. Standard error gets the final address and a new token.
         pages: stand at every other path, where only this machine can reach them; None for no pages.
-        told: makes the text of `/metrics`; None for none.
+        counts: makes the text of `/metrics`; None for none.
 
     Raises:
         ServeError: the address is malformed, in use, or open to other machines without a token.
@@ -67,7 +67,7 @@ def serve_http(
             max_sessions=MOST_SESSIONS,
         )
         say(f"CQM serves http://{address.rpartition(':')[0]}:{bound}{PATH}", *access.notices)
-        app = metrics(app, told, security) if told else app
+        app = metrics(app, counts, security) if counts else app
         app = _guarded(app, access.token) if access.token else app
         if local and pages:
             if access.notices:
@@ -85,7 +85,7 @@ def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
     """
     import uvicorn
 
-    from cqm.server.mcp.http_connections import BoundedConnection  # start-up time
+    from cqm.server.mcp.http.connections import BoundedConnection  # start-up time
 
     async def telling(scope: "Scope", receive: "Receive", send: "Send") -> None:
         known = scope.get("extensions") or {}

@@ -5,9 +5,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.languages.ecmascript.react import kind_of_function
+from cqm.chunkers.languages.ecmascript.values import (
+    CALLS,
+    FUNCTIONS,
+    arguments_of,
+    block_of,
+    called_functions,
+    callee_of,
+    class_of,
+    has_members,
+    holds,
+    holds_function,
+    value_of,
+)
 from cqm.chunkers.languages.model import (
     COMMENT,
-    COMPONENT,
     GROUP,
     IMPORTS,
     LEADING,
@@ -27,7 +40,6 @@ from cqm.chunkers.languages.model import (
     words,
 )
 from cqm.chunkers.languages.parts import inside, names_in_patterns, promoted
-from cqm.chunkers.languages.react import LOADERS, kind_of_class, kind_of_function
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.testing import test_name
 from cqm.chunkers.languages.unread import GENERAL_LINES, SCRIPT_SIGNS
@@ -35,11 +47,6 @@ from cqm.chunkers.languages.unread import GENERAL_LINES, SCRIPT_SIGNS
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
-_CALLS = frozenset({"call_expression", "new_expression"})
-_WRAPPED = _FUNCTIONS | _CALLS
-_MEMBERS = _WRAPPED | {"object", "class"}
-_TYPED = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression"})
 _LITERALS = frozenset({"string", "template_string", "number", "regex", "array", "true", "false", "new_expression"})
 _LOADS = frozenset({"call_expression", "member_expression", "await_expression"})
 _LOADING = (b"require(", b"import(", b"await import(")
@@ -56,93 +63,7 @@ _LOCAL = (
     *words("const let var", _VALUE),
 )
 
-# Functions which return one of their arguments, a function, not always the last one.
-_WRAPPERS = LOADERS | {"cache", "debounce", "forwardRef", "memo", "observer", "once", "throttle", "useCallback"}
-_MAX_WRAPPERS = 4
 _MAX_CHAINED = 16
-
-# Methods which call the function given to them and return its result.
-_CONSUMERS = frozenset(
-    {
-        *("catch", "every", "filter", "finally", "find", "findIndex", "findLast", "flatMap", "forEach", "from", "map"),
-        *("reduce", "reduceRight", "replace", "replaceAll", "some", "sort", "then", "toSorted"),
-    }
-)
-
-
-def _value(kind: str, name: str, value: "Node | None", source: bytes) -> Found:
-    # The value bound to a name decides its kind: "const f = () => ..." is a function.
-    form = ""
-    while value is not None and (form := value.type) in _TYPED:
-        value = value.named_children[0] if value.named_children else None
-    if value is None:
-        return Found(kind, name)
-    if form in _FUNCTIONS:
-        return Found(kind_of_function(name, value), name)
-    if form == "class":
-        return _class_of(name, value, source)
-    if form == "object":
-        return Found(kind, name, (value,) if _has_members(value) else ())
-    return _called(kind, name, value, source) if form in _CALLS else Found(kind, name)
-
-
-def _has_members(value: "Node") -> bool:
-    # An object with nothing but data is one value.
-    for member in value.named_children:
-        bound = member.child_by_field_name("value") if member.type == "pair" else None
-        if member.type == "method_definition" or (bound is not None and bound.type in _MEMBERS):
-            return True
-    return False
-
-
-def _called(kind: str, name: str, call: "Node", source: bytes) -> Found:
-    found = _called_with_function(kind, name, call, source) if _holds_function(call, source) else None
-    if found is not None or not _holds(b"{", call, source):
-        return found or Found(kind, name)
-    arguments = _arguments(call)
-    return Found(kind, name, (arguments[-1],) if arguments and arguments[-1].type == "object" else ())
-
-
-def _called_with_function(kind: str, name: str, call: "Node", source: bytes) -> Found | None:
-    modules = tuple(filter(None, map(_body, _functions(call.child_by_field_name("function")))))
-    if modules:
-        # The module pattern: "const shop = (function () {...})()" has members.
-        return Found(kind, name, modules, local=True)
-    wrapped = _wrapped(call, _arguments(call), source)
-    if wrapped is None:
-        return None
-    loads = _callee(call, source) in LOADERS and name[:1].isupper()
-    return Found(COMPONENT if loads else kind_of_function(name, wrapped), name)
-
-
-def _wrapped(call: "Node", arguments: "list[Node]", source: bytes) -> "Node | None":
-    """Find the function wrapped by a call: "memo(forwardRef(() => ...))", "guarded(async () => {...})"."""
-    for _ in range(_MAX_WRAPPERS):
-        if not arguments or (arguments[0].type not in _WRAPPED and arguments[-1].type not in _FUNCTIONS):
-            return None
-        last, callee = arguments[-1], _callee(call, source)
-        if last.type in _FUNCTIONS and last.start_point[0] < last.end_point[0] and callee not in _CONSUMERS:
-            return last
-        if callee not in _WRAPPERS:
-            return None
-        if arguments[0].type in _FUNCTIONS:
-            return arguments[0]
-        call = arguments[0]
-        arguments = _arguments(call)
-    return None
-
-
-def _callee(call: "Node", source: bytes) -> str:
-    """Return the callee's last word: "memo" for "React.memo(...)"."""
-    callee = call.child_by_field_name("function")
-    member = callee.child_by_field_name("property") if callee is not None else None
-    name = member or callee
-    return text_of(name, source) if name is not None and name.type in ("identifier", "property_identifier") else ""
-
-
-def _arguments(call: "Node") -> "list[Node]":
-    arguments = call.child_by_field_name("arguments")
-    return [part for part in arguments.named_children if part.type != "comment"] if arguments is not None else []
 
 
 def _function(node: "Node", source: bytes) -> Found:
@@ -151,12 +72,7 @@ def _function(node: "Node", source: bytes) -> Found:
 
 
 def _class(node: "Node", source: bytes) -> Found:
-    return _class_of(text_of(node.child_by_field_name("name"), source) or "default", node, source)
-
-
-def _class_of(name: str, node: "Node", source: bytes) -> Found:
-    body = node.child_by_field_name("body")
-    return Found(kind_of_class(name, body, source), name, (body,) if body else ())
+    return class_of(text_of(node.child_by_field_name("name"), source) or "default", node, source)
 
 
 def _declaration(node: "Node", source: bytes) -> Found | None:
@@ -184,7 +100,7 @@ def _bound(declarator: "Node", value: "Node | None", source: bytes) -> Found | N
     if target is None or target.type != "identifier":
         return None
     name = text_of(target, source)
-    return _value(variable_kind(name), name, value, source)
+    return value_of(variable_kind(name), name, value, source)
 
 
 def _statement(node: "Node", source: bytes) -> Found | None:
@@ -208,9 +124,9 @@ def _assignment(node: "Node", source: bytes) -> Found | None:
     if target in _EXPORTS:
         return _exported(target, value, source)
     is_export = target.startswith(("exports.", "module.exports."))
-    if value.type not in (*_FUNCTIONS, "object", "class") and not is_export:
+    if value.type not in (*FUNCTIONS, "object", "class") and not is_export:
         return None
-    found = _value("variable", _target_name(target), value, source)
+    found = value_of("variable", _target_name(target), value, source)
     if ".prototype" in target and (found.kind == "function" or target.endswith(".prototype")):
         # "Shape.prototype = {...}" gives members to what is defined elsewhere.
         return found._replace(kind="method" if found.kind == "function" else "extension")
@@ -260,8 +176,8 @@ def _exported_names(statement: "Node", source: bytes) -> Iterator[Part]:
 
 
 def _exported(target: str, value: "Node", source: bytes) -> Found | None:
-    own = text_of(value.child_by_field_name("name"), source) if value.type in (*_FUNCTIONS, "class") else ""
-    found = _value("variable", own or target, value, source)
+    own = text_of(value.child_by_field_name("name"), source) if value.type in (*FUNCTIONS, "class") else ""
+    found = value_of("variable", own or target, value, source)
     if found.kind != "variable":
         return found
     return Found(GROUP, "", found.bodies, found.local) if found.bodies else None
@@ -272,25 +188,25 @@ def _call(node: "Node", source: bytes) -> Found | None:
         return Found(IMPORTS)
     if source.startswith((b"Object.", b"Reflect."), node.start_byte) and (found := _given(node, source)):
         return found
-    has_block = _holds(b"{", node, source) and _holds_function(node, source)
+    has_block = holds(b"{", node, source) and holds_function(node, source)
     callee = node.child_by_field_name("function") if has_block else None
     if callee is None:
         return None
-    arguments = _arguments(node)
-    bodies = tuple(filter(None, map(_body, (*_functions(callee), *arguments))))
+    arguments = arguments_of(node)
+    bodies = tuple(filter(None, map(block_of, (*called_functions(callee), *arguments))))
     if not bodies:
         return None
     title = test_name(callee, arguments, source)
     if title:
         return Found("test", title, bodies, local=True)
     # A handler may have a name: "app.get('/', function home(request, response) {...})".
-    own = text_of(arguments[-1].child_by_field_name("name"), source) if arguments and _body(arguments[-1]) else ""
+    own = text_of(arguments[-1].child_by_field_name("name"), source) if arguments and block_of(arguments[-1]) else ""
     return Found("function" if own else GROUP, own, bodies, local=True)
 
 
 def _given(call: "Node", source: bytes) -> Found | None:
     """Classify `Object.defineProperty(exports, "a", {...})` and `Object.assign(Shape.prototype, {...})`."""
-    callee, arguments = _callee(call, source), _arguments(call)
+    callee, arguments = callee_of(call, source), arguments_of(call)
     if callee not in _GIVING or len(arguments) < _GIVING[callee]:
         return None
     target = text_of(arguments[0], source)
@@ -300,7 +216,7 @@ def _given(call: "Node", source: bytes) -> Found | None:
         is_named = arguments[1].type == "string" and own != "__esModule"
         return Found("property" if name else "variable", f"{name}.{own}" if name else own) if is_named else None
     body = arguments[-1]
-    if body.type != "object" or arguments[0].type == "object" or not _has_members(body):
+    if body.type != "object" or arguments[0].type == "object" or not has_members(body):
         return None
     return Found("extension" if name else GROUP, name, (body,))
 
@@ -311,41 +227,18 @@ _GIVING = {"defineProperty": 3, "defineProperties": 2, "assign": 2}
 
 def _is_require(call: "Node", source: bytes) -> bool:
     begins = source.startswith(b"require", call.start_byte)
-    return begins and text_of(call.child_by_field_name("function"), source) == "require" and not _arguments(call)[1:]
-
-
-def _holds(sign: bytes, node: "Node", source: bytes) -> bool:
-    # Far cheaper than a look at the inner nodes.
-    return source.find(sign, node.start_byte, node.end_byte) >= 0
-
-
-def _holds_function(node: "Node", source: bytes) -> bool:
-    return _holds(b"=>", node, source) or _holds(b"function", node, source)
-
-
-def _functions(callee: "Node | None") -> list["Node"]:
-    # An immediately invoked function: "(function () { ... })()" or "(() => { ... }).call(this)".
-    if callee is not None and callee.type == "member_expression":
-        callee = first_named(callee)
-    return callee.named_children if callee is not None and callee.type == "parenthesized_expression" else []
-
-
-def _body(node: "Node") -> "Node | None":
-    if node.type not in _FUNCTIONS:
-        return None
-    body = node.child_by_field_name("body")
-    return body if body is not None and body.type == "statement_block" else None
+    return begins and text_of(call.child_by_field_name("function"), source) == "require" and not arguments_of(call)[1:]
 
 
 def _pair(node: "Node", source: bytes) -> Found | None:
     name = text_of(node.child_by_field_name("key"), source).strip("'\"")
-    found = _value("property", name, node.child_by_field_name("value"), source)
+    found = value_of("property", name, node.child_by_field_name("value"), source)
     return found if found.kind != "property" or found.bodies else None
 
 
 def _field(node: "Node", source: bytes) -> Found:
     name = _unquoted(node.child_by_field_name("name") or node.child_by_field_name("property"), source)
-    return _value("property", name, node.child_by_field_name("value"), source)
+    return value_of("property", name, node.child_by_field_name("value"), source)
 
 
 def _unquoted(node: "Node | None", source: bytes) -> str:
@@ -359,8 +252,8 @@ def _member_name(node: "Node", source: bytes) -> str:
 def _export(node: "Node", source: bytes) -> Found:
     # "export default () => ...", "export default {...}", "export default function () {...}" have no names.
     value = node.child_by_field_name("value")
-    if value is not None and value.type in (*_FUNCTIONS, *_CALLS):
-        return _value("variable", text_of(value.child_by_field_name("name"), source) or "default", value, source)
+    if value is not None and value.type in (*FUNCTIONS, *CALLS):
+        return value_of("variable", text_of(value.child_by_field_name("name"), source) or "default", value, source)
     if value is None and node.child_by_field_name("declaration") is None:
         return Found(IMPORTS) if node.child_by_field_name("source") else Found("statement")
     return Found(GROUP, "", (node,))

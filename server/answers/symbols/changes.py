@@ -6,18 +6,18 @@ from math import inf
 
 from cqm.index.model.changes import ChangedBy, ChangedLines, Changes
 from cqm.server.answers.budget import clipped, tokens_of_lines
-from cqm.server.answers.render import path_name, place, symbol_name
+from cqm.server.answers.names import path_name, place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import number, one_line, visible
 
 _ASIDE = {"test", "documentation"}
-"""Roles of files whose lines are only named where a commit changed others too."""
+"""Roles of files whose lines are left out, and only their names shown, if the commit changed others too."""
 _MOST_BESIDE = 4
-"""Further commits told beside the one that is meant."""
+"""Further commits listed after the one that is meant."""
 _MOST_FILES = 10
 """Further changed files that are named."""
 _NAMES_SHARE = 0.2
-"""Share of the budget for what is only named."""
+"""Share of the budget for names of files and commits without lines."""
 _ID_DIGITS = 10
 _LONGEST_SUBJECT = 200
 

@@ -7,7 +7,7 @@ from math import ceil, inf
 
 from cqm.index.model.symbols import Outline, OutlineEntry, OutlineFile, OutlineSymbol
 from cqm.server.answers.budget import clipped, most_that_fit, most_tokens
-from cqm.server.answers.render import path_name, symbol_name
+from cqm.server.answers.names import path_name, symbol_name
 from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import number, one_line, visible
 

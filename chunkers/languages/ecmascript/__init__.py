@@ -1,0 +1,5 @@
+"""Hold the rows of JavaScript with JSX, TypeScript and TSX, and the forms of values that they bind to names."""
+
+from cqm.chunkers.languages.ecmascript.rows import ROWS
+
+__all__ = ["ROWS"]

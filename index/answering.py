@@ -1,0 +1,173 @@
+"""Everything that an open index is asked: searches, usages, outlines, readings, changes, and its status."""
+
+import math
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from cqm.index.disk.locations import note_use
+from cqm.index.generations.current import Lineage
+from cqm.index.generations.generation import Generation
+from cqm.index.model.changes import Changes, ChangesQuery
+from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Answer, FileProblem, FileState, Query, ReferenceGroup, SymbolUses, UsesQuery
+from cqm.index.model.secrets import RedactedFile
+from cqm.index.model.status import IndexStatus
+from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+from cqm.index.search.answer_cache import AnswerCache
+from cqm.index.search.fairness import Turns
+from cqm.index.search.grep import Grepping, KnownFiles, find_lines
+from cqm.index.search.page import Page, answer_of
+from cqm.index.search.search import Searching, find
+from cqm.index.search.symbols import FreshFiles, Histories, Reader, find_changes, outline
+from cqm.index.search.usages import RecentNames, find_usages
+from cqm.index.services import Services
+from cqm.index.status.running import Runs
+from cqm.index.status.status import building_beside, describe, freshness, going_on
+from cqm.index.update.plan import count_differing
+from cqm.index.update.vectorizer import with_models
+from cqm.index.workers import Workers
+
+_USE_NOTED_EVERY_SECONDS = 60.0
+
+
+class AnsweringIndex:
+    """An open index as it answers questions. Its methods may be called from any thread.
+
+    Parameters:
+        root: the indexed folder or file.
+        options: of the index.
+        folder: where it is.
+        lineage: its generations, of which one answers.
+        services: models and caches.
+        workers: read and parse files.
+    """
+
+    def __init__(
+        self, root: Path, options: IndexOptions, folder: Path, lineage: Lineage, services: Services, workers: Workers
+    ) -> None:
+        self.root = root
+        self.options = options
+        self.folder = folder
+        self._lineage = lineage
+        self._services = services
+        self._workers = workers
+        self._runs = Runs(folder)
+        self._answers = AnswerCache(services.cache, options)
+        self._recent = RecentNames()
+        self._turns = Turns()
+        self._known = KnownFiles()
+        self._fresh = FreshFiles(root, options.scan, options.chunk)
+        self._used_at = -math.inf
+
+    def search(self, query: Query) -> Answer:
+        """Answer a query from the index as it is now.
+
+        Raises:
+            QueryError: a parameter of the query is not valid.
+            StoreError, ManifestError: the index cannot be read.
+        """
+        self._note_use()
+        with self._lineage.reading() as serving:
+            # The files decide, and may differ from the index at any time: nothing of such an answer is kept.
+            key = "" if query.mode.is_of_lines else self._answers.key(serving, query)
+            answer = self._answers.get(key) if key else None
+            if answer is None:
+                page = self._lines(serving, query) if query.mode.is_of_lines else self._best(serving, query)
+                answer = answer_of(page, serving.manifest)
+                if key:
+                    self._answers.put(key, answer)
+            return replace(answer, freshness=freshness(self.root, serving.manifest))
+
+    def _best(self, serving: Generation, query: Query) -> Page:
+        models, reranker = self._services.questions.of(serving), self._services.reranker
+        # A server's searches cost this processor little, and may hang.
+        turns = self._turns if serving.store.in_folder else None
+        return find(Searching(serving, models, reranker, self.options.rerank, turns, str(self.root)), query)
+
+    def _lines(self, serving: Generation, query: Query) -> Page:
+        return find_lines(Grepping(serving, self.root, self.options.scan, self._workers, self._known), query)
+
+    def usages(
+        self, name: str, limit: int = 50, cursor: str = "", groups: tuple[ReferenceGroup, ...] = (), depth: int = 1
+    ) -> SymbolUses:
+        """Return the definitions of a symbol and every line with its name; for the parameters see `UsesQuery`.
+
+        Raises:
+            QueryError: the name is no symbol's, its place has none, or another parameter is out of range.
+            StoreError, ManifestError: the index cannot be read.
+        """
+        self._note_use()
+        with self._lineage.reading() as serving:
+            query = UsesQuery(name, limit, cursor, groups, depth)
+            return find_usages(serving, self._workers, query, self._recent, str(self.root))
+
+    def outline(self, query: OutlineQuery) -> Outline:
+        """List the symbols of a file, or the most used symbols of a folder.
+
+        Raises:
+            QueryError: the limit or the cursor is out of range.
+            NotIndexedError: the path is left out of the index; the message has the reason.
+            StoreError, ManifestError: the index cannot be read.
+        """
+        self._note_use()
+        with self._lineage.reading() as serving:
+            return outline(serving, self.root, self.options.scan, query)
+
+    def paths(self, part: str, limit: int = 100) -> tuple[str, ...]:
+        """List indexed files whose path has a text, in any case of ASCII; those that begin with it come first.
+
+        Raises:
+            ManifestError: the index cannot be read.
+        """
+        self._note_use()
+        with self._lineage.reading() as serving:
+            return tuple(serving.manifest.paths_with(part, limit))
+
+    def read(self, query: ReadQuery) -> Reading:
+        """Read a symbol, lines or a file as it is now; see `Reader.read` for the errors."""
+        self._note_use()
+        with self._lineage.reading() as serving:
+            return Reader(serving, self._workers, self._fresh).read(query)
+
+    def changes(self, query: ChangesQuery) -> Changes:
+        """Find the commits that a question means, and the lines of the first as they are now; see `find_changes`."""
+        self._note_use()
+        with self._lineage.reading() as serving:
+            return find_changes(Histories(serving, self._workers, self._fresh), query)
+
+    def status(self, *, look: bool = False) -> IndexStatus:
+        """Return the state of the index: files, chunks, freshness, models, running work.
+
+        Parameters:
+            look: compare with the files on disk, which costs a scan.
+        """
+        with self._lineage.reading() as serving:
+            return self._status(serving, look=look)
+
+    def _status(self, serving: Generation, *, look: bool) -> IndexStatus:
+        # First: work which ends during the counting then shows beside old counts, instead of missing beside them.
+        running, stopped = self._runs.running(), self._runs.stopped()
+        pending = count_differing(self.root, serving, self.options) if look else None
+        found = describe(self.root, self.folder, serving.manifest, pending, self._answers.statistics(serving))
+        found = with_models(found, self._services.routes, serving.manifest)
+        found = replace(found, cache=self._services.cache.layers())
+        building = building_beside(self.folder, serving.name, self._lineage.building, running, self.options)
+        return going_on(found, running, stopped, building)
+
+    def secrets(self) -> tuple[RedactedFile, ...]:
+        """Return the files with redacted secrets: line and kind of each, never its value."""
+        with self._lineage.reading() as serving:
+            return serving.manifest.secrets()
+
+    def skipped(self) -> tuple[FileProblem, ...]:
+        """Return skipped files and folders with their reasons."""
+        with self._lineage.reading() as serving:
+            return serving.manifest.problems(FileState.SKIPPED)
+
+    def _note_use(self) -> None:
+        """Note the use of the index for `make_room`, at most once a minute: it costs a write."""
+        now = time.monotonic()
+        if now - self._used_at > _USE_NOTED_EVERY_SECONDS:
+            self._used_at = now
+            note_use(self.folder)

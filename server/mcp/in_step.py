@@ -1,0 +1,93 @@
+"""Bring an index in step with its files before a tool answers from it."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio.to_thread import run_sync
+from mcp.server.mcpserver import Context
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.model.freshness import NOT_KNOWN, judged
+from cqm.index.model.progress import Progress
+from cqm.server.answers.merged import names_of
+from cqm.server.answers.status_text import stale_lines
+from cqm.server.console import one_line
+from cqm.server.mcp.replies import going_on, progress_message
+from cqm.server.mcp.scope import Asked, Served
+from cqm.server.workspace.workspace import OpenIndex
+
+_GLANCE_SECONDS = 2.0
+"""Longest wait of a search for the comparison of a complete older index with the files."""
+ToolContext = Context[Served, Any]
+
+
+def seconds_of(served: Served, wanted: float | None) -> float:
+    """Return the seconds that a call waits: as it says, else as the settings say."""
+    return served.settings.server.wait_seconds if wanted is None else wanted
+
+
+def progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
+    """Return a function reporting progress to a client which asked for it."""
+
+    async def tell(progress: Progress) -> None:
+        await ctx.report_progress(progress.done, progress.total or None, progress_message(progress))
+
+    return tell
+
+
+async def asked_in_step(
+    ctx: ToolContext, path: str | None, named: Sequence[Path], wait: float | None = None
+) -> list[Asked]:
+    """Open the index of a path, without any those of all open folders, in step with their files."""
+    served = ctx.request_context.lifespan_context
+    is_all = path is None or not path.strip()
+    places = [it[0] for it in await run_sync(served.places, None, named)] if is_all else []
+    places = places or [await run_sync(served.open, path, named)]
+    asked = []
+    for place, name in zip(places, names_of([it.opened.index.root for it in places]), strict=True):
+        note = await bring_in_step(place.opened, served, wait, ctx)
+        backlog = await run_sync(place.opened.backlog)
+        lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
+        asked.append(Asked(name, place, note + "".join(f"Note: {line}\n" for line in lacking)))
+    return asked
+
+
+async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
+    """Compare the index with its files unless done before; return a note for the reply when it is still behind.
+
+    Parameters:
+        opened: the index.
+        served: has the default wait.
+        wait: seconds to wait for changes to be indexed; None to wait only where nothing was compared yet.
+        ctx: gets the progress.
+
+    Raises:
+        CqmError: there is no index to answer from, and none could be made.
+    """
+    if opened.is_in_step and not wait:
+        return ""
+    if wait and await run_sync(opened.wait, wait, abandon_on_cancel=True):
+        return ""
+    root, complete = str(opened.index.root), opened.is_complete
+    seconds = min(served.settings.server.wait_seconds, _GLANCE_SECONDS) if complete and wait is None else wait
+    end = anyio.current_time() + seconds_of(served, seconds)
+    if opened.is_in_step and (running := opened.running_job()) and running.join():
+        # The job may have passed files changed since it began.
+        await running.wait(end - anyio.current_time(), progress_to(ctx))
+    job = opened.start_or_join()
+    # For the index itself: a call that its client gives up, or times out of, leaves the indexing it began going on.
+    job.join()
+    done = await job.wait(end - anyio.current_time(), progress_to(ctx))
+    if not done:
+        return f"Note: {going_on(root, job)} This answers from the files done so far; ask again later for the rest.\n"
+    try:
+        job.result()
+    except CqmError as error:
+        if not complete:
+            raise
+        return f"Note: the index could not be compared with the files: {one_line(str(error))}\n"
+    # The watch begins with a look of its own; the answer is not known to be fresh before its end.
+    await run_sync(opened.wait, min(_GLANCE_SECONDS, max(0.0, end - anyio.current_time())), abandon_on_cancel=True)
+    return ""
