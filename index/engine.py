@@ -18,11 +18,13 @@ from cqm.index.generations.generation import Generation
 from cqm.index.manifest.facts import COMPLETE_FACT
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Exported, Improved, Progress, Published, UpdateSummary
-from cqm.index.model.query import Answer, FileProblem, FileState, Query, ReferenceGroup, SymbolUses, UsesQuery
+from cqm.index.model.outcomes import Estimate, Exported, Improved, Published
+from cqm.index.model.progress import Progress, UpdateSummary
+from cqm.index.model.query import Answer, FileProblem, FileState, Query
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import COMPACT, EXPORT, IMPROVE, UPDATE, UPDATE_OF_PATHS, IndexStatus
 from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+from cqm.index.model.uses import ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.remote.variables import Variables, process_variables
 from cqm.index.search.answer_cache import AnswerCache
 from cqm.index.search.fairness import Turns

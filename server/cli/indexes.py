@@ -10,7 +10,8 @@ import click
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.size import size_on_disk
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Exported, Published, UpdateSummary
+from cqm.index.model.outcomes import Exported, Published
+from cqm.index.model.progress import UpdateSummary
 from cqm.index.model.status import IndexEntry
 from cqm.index.remote.variables import process_variables
 from cqm.index.status.catalogue import all_indexes, entry, foreign_index, indexes_of, remove_index

@@ -22,8 +22,9 @@ from cqm.chunkers.model import Document
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
-from cqm.index.model.query import LINES_A_PAGE, Answer, Query, ReferenceGroup, SearchMode, SymbolUses
+from cqm.index.model.query import LINES_A_PAGE, Answer, Query, SearchMode
 from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+from cqm.index.model.uses import ReferenceGroup, SymbolUses
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.changes import changes_text
 from cqm.server.answers.matched_lines import matched_text
