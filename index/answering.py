@@ -10,10 +10,11 @@ from cqm.index.generations.current import Lineage
 from cqm.index.generations.generation import Generation
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.query import Answer, FileProblem, FileState, Query, ReferenceGroup, SymbolUses, UsesQuery
+from cqm.index.model.query import Answer, FileProblem, FileState, Query
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
 from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+from cqm.index.model.uses import ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.search.answer_cache import AnswerCache
 from cqm.index.search.fairness import Turns
 from cqm.index.search.grep import Grepping, KnownFiles, find_lines

@@ -14,7 +14,8 @@ from cqm.index.generations.compact import copy_generation
 from cqm.index.generations.current import Lineage, use_order
 from cqm.index.manifest.facts import COMPLETE_FACT
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Exported, Improved, Progress, Published, UpdateSummary
+from cqm.index.model.outcomes import Estimate, Exported, Improved, Published
+from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.index.model.status import COMPACT, EXPORT, IMPROVE, UPDATE, UPDATE_OF_PATHS
 from cqm.index.remote.variables import Variables, process_variables
 from cqm.index.services import Services

@@ -2,7 +2,8 @@
 
 from cqm.index.disk.durable import require_room
 from cqm.index.disk.size import size_on_disk
-from cqm.index.generations.generation import Generation, fresh_name, manifest_path, open_generation
+from cqm.index.generations.folders import manifest_path
+from cqm.index.generations.generation import Generation, fresh_name, open_generation
 from cqm.index.manifest.facts import COMPLETE_FACT
 from cqm.index.model.errors import StoreError
 from cqm.index.model.options import IndexOptions

@@ -10,7 +10,8 @@ from cqm.index.disk.locations import is_begun
 from cqm.index.embedding.opening import BY_LATENCY
 from cqm.index.embedding.routes import Route, Routes
 from cqm.index.generations import generation as generations
-from cqm.index.generations.generation import Generation, current_name, generation_name, remove
+from cqm.index.generations.folders import current_name, serving_name
+from cqm.index.generations.generation import Generation, generation_name, remove
 from cqm.index.generations.query_models import models_text
 from cqm.index.generations.recipe import ASKED_FOR, OTHER_MODEL, what_differs
 from cqm.index.manifest.facts import MODELS_FACT, ORDER_FACT, SHAPE_FACT, SPACE_FACT, WHY_FACT
@@ -140,7 +141,7 @@ class Lineage:
             StoreError, ManifestError: it cannot be opened, or is damaged and cannot be set aside.
         """
         generations.remove_abandoned(self._folder, self._options, self._variables)
-        name = generations.serving_name(self._folder, self._name) or self._name
+        name = serving_name(self._folder, self._name) or self._name
         self._serving = generations.open_or_begin_anew(self._folder, name, self._name, self._options, self._variables)
         return self._serving
 
@@ -221,7 +222,7 @@ class Lineage:
             StoreError, ManifestError: the switch cannot be written.
         """
         try:
-            if generations.current_name(self._folder) != generation.name:
+            if current_name(self._folder) != generation.name:
                 generation.settle()
                 generations.switch_to(self._folder, generation)
         except BaseException:

@@ -6,7 +6,6 @@ Any change of the stored form makes another generation beside the first, in a fo
 
 import hashlib
 import logging
-import re
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
@@ -17,9 +16,10 @@ from pathlib import Path
 from cqm.index.disk.checksums import Prints, break_seal, seal
 from cqm.index.disk.durable import replace_file, require_room, sync_folder
 from cqm.index.disk.locations import CURRENT_FILE
-from cqm.index.disk.private import read_private, require_plain_tree
+from cqm.index.disk.private import require_plain_tree
 from cqm.index.embedding.opening import spaces_known
 from cqm.index.generations.candidate_cache import Candidates
+from cqm.index.generations.folders import MANIFEST_FILE, OBSOLETE, current_name, is_generation, manifest_path
 from cqm.index.generations.recipe import recipe_text, shape_text
 from cqm.index.manifest.facts import DAMAGE_FACT, SHAPE_FACT, UNAVAILABLE_FACT
 from cqm.index.manifest.manifest import Manifest
@@ -30,14 +30,10 @@ from cqm.index.remote.variables import Variables
 from cqm.index.store.base import Store, file_point_id
 from cqm.index.store.open import drop_store, open_store, refuse_elsewhere
 
-_MANIFEST = "manifest.db"
 _STORE_READY = "store_ready"
 _RECIPE = "recipe"
-_NAME = re.compile("[0-9a-f]{12}(-[0-9a-f]{8})?")
 _NAME_LENGTH = 12
 """Characters of a name for the options, without a random suffix."""
-_OBSOLETE = "obsolete-"
-"""Prefix of a former generation's folder: nothing opens it, so it may be deleted piece by piece."""
 
 _log = logging.getLogger(__name__)
 
@@ -105,52 +101,6 @@ def fresh_name(options: IndexOptions) -> str:
     return f"{generation_name(options)}-{secrets.token_hex(4)}"
 
 
-def current_name(folder: Path) -> str:
-    """Name of the serving generation in an index folder; empty if there is none or the file is damaged."""
-    try:
-        name = read_private(folder, CURRENT_FILE).decode("utf-8", "replace").strip()
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        remedy = "Mend its permissions, or delete it: `cqm index` makes the index anew then."
-        raise StoreError(f"{folder / CURRENT_FILE} cannot be read: {error}.", remedy=remedy) from error
-    return name if _NAME.fullmatch(name) else ""
-
-
-def names(folder: Path) -> list[str]:
-    """Names of all generations in an index folder, the last written first."""
-    written: dict[str, int] = {}
-    for path in folder.iterdir():
-        if is_generation(path) and not path.name.startswith(_OBSOLETE):
-            # Other generations may come and go meanwhile.
-            with suppress(FileNotFoundError):
-                written[path.name] = manifest_path(folder, path.name).lstat().st_mtime_ns
-    return sorted(written, key=written.__getitem__, reverse=True)
-
-
-def serving_name(folder: Path, wanted: str = "") -> str:
-    """Name of the generation to open: the current one, else `wanted` if it exists, else any; empty if there is none."""
-    there = names(folder) if folder.is_dir() else []
-    return current_name(folder) or (wanted if wanted in there else next(iter(there), ""))
-
-
-def building_name(folder: Path, serving: str) -> str:
-    """Name of the last written generation beside the serving one; empty if there is none."""
-    there = names(folder) if folder.is_dir() else []
-    return next((name for name in there if name != serving), "")
-
-
-def is_generation(path: Path) -> bool:
-    """Whether a path is a folder named like a generation or its remains."""
-    name = path.name.removeprefix(_OBSOLETE)
-    return bool(_NAME.fullmatch(name)) and path.is_dir() and not path.is_symlink()
-
-
-def manifest_path(folder: Path, name: str) -> Path:
-    """Return the path of a generation's manifest."""
-    return folder / name / _MANIFEST
-
-
 def require_available(place: Path, options: StoreOptions) -> None:
     """Check that a generation can be used with these settings and this release; touches nothing.
 
@@ -158,7 +108,7 @@ def require_available(place: Path, options: StoreOptions) -> None:
         UnavailableError: it is whole and can't be used now.
         DamagedIndexError, StoreError: the check failed.
     """
-    refuse_newer_file(place / _MANIFEST)
+    refuse_newer_file(place / MANIFEST_FILE)
     refuse_elsewhere(place, options)
 
 
@@ -304,7 +254,7 @@ def set_aside(folder: Path, name: str) -> None:
 
 def _aside(folder: Path, name: str) -> Path:
     """Return an unused path, even if another obsolete generation has the same name."""
-    return folder / f"{_OBSOLETE}{name.removeprefix(_OBSOLETE)[:_NAME_LENGTH]}-{secrets.token_hex(4)}"
+    return folder / f"{OBSOLETE}{name.removeprefix(OBSOLETE)[:_NAME_LENGTH]}-{secrets.token_hex(4)}"
 
 
 def switch_to(folder: Path, generation: Generation) -> None:
@@ -370,7 +320,7 @@ def _delete(folder: Path, others: Iterator[str], options: IndexOptions, variable
 
 def _delete_folder(folder: Path, name: str) -> None:
     place = folder / name
-    if not name.startswith(_OBSOLETE):
+    if not name.startswith(OBSOLETE):
         place = _aside(folder, name)
         # If this fails (on Windows, while one of its files is open), it goes the next time.
         with suppress(OSError):

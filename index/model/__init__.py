@@ -6,10 +6,12 @@ __all__ = [
     "errors",
     "freshness",
     "options",
+    "outcomes",
     "progress",
     "query",
     "secrets",
     "spaces",
     "status",
     "symbols",
+    "uses",
 ]

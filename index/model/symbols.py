@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cqm.index.model.query import Definition
+from cqm.index.model.uses import Definition
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from cqm.index.status.status import Statistics, count
 Value = TypeVar("Value")
 
 _ANSWERS, _STATISTICS = "answers", "statistics"
-_VERSION = 8
+_VERSION = 9
 """Increase it with every change of ranking or of the fields of an answer."""
 
 
@@ -80,7 +80,9 @@ def _answer(values: Mapping[str, Any]) -> Answer:
     parents = tuple(Parent(**{**it, "others": tuple(map(_hit, it["others"]))}) for it in values["parents"])
     # Its freshness is no longer known.
     told = {"mode": SearchMode(values["mode"]), "confidence": Confidence(values["confidence"])}
-    return Answer(**{**values, **told, "hits": hits, "parents": parents, "freshness": NOT_KNOWN})
+    asked = tuple(values["asked_names"])
+    read = {"hits": hits, "parents": parents, "freshness": NOT_KNOWN, "asked_names": asked}
+    return Answer(**{**values, **told, **read})
 
 
 def _hit(values: Mapping[str, Any]) -> Hit:

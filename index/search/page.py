@@ -12,7 +12,7 @@ class Page:
     """The part of an answer a search gives; the index adds its own state.
 
     Attributes:
-        hits, next_cursor, mode, degraded, like, parents, confidence, matched: as in `Answer`.
+        hits, next_cursor, mode, degraded, like, parents, confidence, matched, asked_names: as in `Answer`.
     """
 
     hits: tuple[Hit, ...]
@@ -23,6 +23,7 @@ class Page:
     parents: tuple[Parent, ...] = ()
     confidence: Confidence = Confidence.HIGH
     matched: Matched | None = None
+    asked_names: tuple[str, ...] = ()
 
 
 def answer_of(page: Page, manifest: Manifest) -> Answer:
@@ -42,4 +43,5 @@ def answer_of(page: Page, manifest: Manifest) -> Answer:
         parents=page.parents,
         confidence=page.confidence,
         matched=page.matched,
+        asked_names=page.asked_names,
     )

@@ -98,7 +98,8 @@ def find(searching: Searching, query: Query) -> Page:
         told = _joined(" ", told, look.unread, failed)
         label = asked.place.label if asked.place else ""
         note(hits=len(hits))
-        return Page(hits, cursor, look.wanted.mode, told, label, parents_of(generation, parts), judgement.confidence)
+        parents, confidence = parents_of(generation, parts), judgement.confidence
+        return Page(hits, cursor, look.wanted.mode, told, label, parents, confidence, asked_names=asked.keys)
 
 
 def _joined(between: str, *texts: str) -> str:
@@ -114,6 +115,7 @@ class _Asked:
         place: that it means; None for a question.
         names: the question, with the names that it consists of.
         lookup: remembers the chunks that define these.
+        keys: of the names that the question may be as it is written.
         vectors: to search for, by space.
         degraded: the reason if some are missing.
     """
@@ -122,6 +124,7 @@ class _Asked:
     place: Place | None
     names: Names
     lookup: NameLookup
+    keys: tuple[str, ...]
     vectors: "Vectors"
     degraded: str
 
@@ -146,7 +149,8 @@ def _read(searching: Searching, query: Query) -> _Asked:
     place = find_place(generation, query, question)
     vectors, degraded = _vectors_of(place, query) if place else embedded(searching, replace(query, text=question.said))
     lookup = NameLookup(generation)
-    asked = _Asked(filtered, place, Names(question), lookup, vectors, degraded)
+    keys = tuple(sorted(question.keys)) if query.text else ()
+    asked = _Asked(filtered, place, Names(question), lookup, keys, vectors, degraded)
     if not asked.is_pinning:
         return asked
     names = read_names(lookup, question, searching.root)

@@ -13,7 +13,7 @@ from cqm.index.manifest.facts import HEAD_FACT
 from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.errors import DamagedIndexError, NewerSnapshotError, SnapshotError, StoreError
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Published
+from cqm.index.model.outcomes import Published
 from cqm.index.model.spaces import parse_space
 from cqm.index.remote.variables import Variables
 from cqm.index.snapshots.archive import Archive, damaged, opened_archive

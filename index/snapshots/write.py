@@ -16,7 +16,7 @@ from cqm.index.manifest.facts import COMPLETE_FACT, HEAD_FACT, ORDER_FACT, SPACE
 from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.errors import DamagedIndexError, SnapshotError
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Exported
+from cqm.index.model.outcomes import Exported
 from cqm.index.model.query import FileState
 from cqm.index.snapshots.archive import Packed, write_archive
 from cqm.index.snapshots.records import chunk_line, file_line

@@ -19,7 +19,7 @@ from cqm.index.disk.locations import (
 )
 from cqm.index.disk.proof import forget_folder, is_inside_project, proven_folder
 from cqm.index.disk.size import size_on_disk
-from cqm.index.generations.generation import is_generation, manifest_path, remove_all, serving_name
+from cqm.index.generations.folders import is_generation, manifest_path, serving_name
 from cqm.index.manifest.facts import DAMAGE_FACT, SPACE_FACT, UNAVAILABLE_FACT, UPDATED_FACT
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.schema import refuse_newer_file
@@ -35,7 +35,7 @@ from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import FileState
 from cqm.index.model.status import IndexEntry
 from cqm.index.remote.variables import Variables
-from cqm.index.status.status import server_of
+from cqm.index.store.collection import server_of
 
 _MEGABYTE = 1_000_000
 
@@ -155,6 +155,8 @@ def remove_index(folder: Path, options: IndexOptions, variables: Variables) -> N
         IndexInUseError: a process has it open.
         StoreError: it contains something not made by CQM, or cannot be deleted, here or on its server.
     """
+    from cqm.index.generations.generation import remove_all  # start-up time: it knows all that makes an index
+
     foreign = sorted(path.name for path in folder.iterdir() if not _is_ours(path))
     if foreign or not is_index(folder):
         named = f"it holds {foreign[0]}" if foreign else "it notes no root"

@@ -9,15 +9,8 @@ from pathlib import Path
 from cqm.index.disk.locations import folder_of, index_folder, resolve_root
 from cqm.index.disk.size import size_on_disk
 from cqm.index.files import checkout, git
-from cqm.index.generations.generation import (
-    Generation,
-    building_name,
-    generation_name,
-    manifest_path,
-    recipe_of,
-    require_available,
-    serving_name,
-)
+from cqm.index.generations.folders import building_name, manifest_path, serving_name
+from cqm.index.generations.generation import Generation, generation_name, recipe_of, require_available
 from cqm.index.manifest.facts import (
     COMPARED_FACT,
     COMPLETE_FACT,
@@ -48,7 +41,7 @@ from cqm.index.model.status import (
     Running,
 )
 from cqm.index.status.running import read_running
-from cqm.index.store.collection import read_base, read_note
+from cqm.index.store.collection import server_of
 
 
 def read_status(root: Path, options: IndexOptions) -> IndexStatus:
@@ -210,14 +203,6 @@ def _last_update(noted: str) -> LastUpdate | None:
     with suppress(ValueError, TypeError):
         return LastUpdate(**json.loads(noted)) if noted else None
     return None
-
-
-def server_of(place: Path) -> str:
-    """Name a generation's collection or base and its server; empty for one in its folder."""
-    with suppress(DamagedIndexError, StoreError):
-        if note := read_base(place) or read_note(place):
-            return str(note)
-    return ""
 
 
 def freshness(root: Path, manifest: Manifest | None, pending: int | None = None) -> Freshness:

@@ -8,6 +8,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -171,3 +172,11 @@ def _require_names(url: str, *names: object) -> None:
     """Refuse names that may not stand in requests to the server, in messages and in logs."""
     if not (all(isinstance(name, str) and _NAME.fullmatch(name) for name in names) and _URL.fullmatch(url)):
         raise ValueError
+
+
+def server_of(place: Path) -> str:
+    """Name a generation's collection or base and its server; empty for one in its folder."""
+    with suppress(DamagedIndexError, StoreError):
+        if note := read_base(place) or read_note(place):
+            return str(note)
+    return ""

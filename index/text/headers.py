@@ -1,6 +1,5 @@
 """Texts for search and embedding: a chunk's code with a rule-made header (path, symbol, enclosing declarations)."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -8,7 +7,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from cqm.chunkers.model import CLASS_NOTE, FIELDS_NOTE, Chunk, Fact, Metadata
-from cqm.index.text.terms import SparseTerms, document_terms, terms_of
+from cqm.index.text.terms import COMMENT, SparseTerms, document_terms, terms_of
 
 TERMS_VERSION = 7
 """Raise it with every change of stored terms, contexts or embedded texts: indexes of another version are rebuilt."""
@@ -24,9 +23,6 @@ docs/evaluation.md.
 """
 _MARKUP = frozenset({"html", "xml"})
 
-
-COMMENT = re.compile(r"\s*(?://|/\*|\*(?:[\s/]|$)|#+(?:[\s:]|$)|--\s)")
-"""Matches the start of a comment line. "*p = f()", "--n, f()", "#region" and "#[test]" are no comments."""
 _MOST_DECLARATIONS = 4
 _LONGEST_DECLARATION = 160
 

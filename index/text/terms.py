@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, pairwise
 from zlib import crc32
 
@@ -37,9 +37,9 @@ HUMP = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
 _PART = re.compile(rf"{HUMP}|[0-9]+")
 # Chinese, Japanese and Korean write without spaces: ideographs, kana with their marks, Hangul syllables.
 _UNSPACED = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
-_FOREIGN_PART = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
-_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 _VOWEL = re.compile(r"[aeiouy]")
+COMMENT = re.compile(r"\s*(?://|/\*|\*(?:[\s/]|$)|#+(?:[\s:]|$)|--\s)")
+"""Matches the start of a comment line. "*p = f()", "--n, f()", "#region" and "#[test]" are no comments."""
 # Verbs ending in these double letters keep them: "calling" comes from "call", not "cal".
 _DOUBLED_OF_ITSELF = "lsz"
 
@@ -237,11 +237,22 @@ def _parts(word: str) -> list[str]:
     if word.isascii():
         return [stem(part.lower()) for part in _PART.findall(word)]
     plain = unicodedata.normalize("NFKC", word)
-    return [part for run in _FOREIGN_PART.findall(plain) for part in _foreign_parts(run)]
+    return [part for run in _foreign_part().findall(plain) for part in _foreign_parts(run)]
+
+
+@cache
+def _foreign_part() -> re.Pattern[str]:
+    # Its ranges take as long to compile as all else here, and a client's question is seldom of them.
+    return re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+
+
+@cache
+def _unspaced_run() -> re.Pattern[str]:
+    return re.compile(rf"[{_UNSPACED}]+")
 
 
 def _foreign_parts(run: str) -> Iterable[str]:
-    if _UNSPACED_RUN.fullmatch(run):
+    if _unspaced_run().fullmatch(run):
         return [first + second for first, second in pairwise(run)] or [run]
     return [stem(run.casefold())]
 

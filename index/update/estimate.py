@@ -11,7 +11,7 @@ from cqm.index.embedding.opening import in_order, late_name, model_name
 from cqm.index.embedding.routes import Route
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.options import ContextOptions, IndexOptions
-from cqm.index.model.progress import Cost, Estimate
+from cqm.index.model.outcomes import Cost, Estimate
 from cqm.index.remote.variables import Variables
 from cqm.index.update.plan import Plan
 from cqm.index.update.prepare import Preparation, PreparedChunk, PreparedFile, prepare_files

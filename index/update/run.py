@@ -31,7 +31,8 @@ from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.rows import FileRow
 from cqm.index.model.errors import DamagedIndexError
 from cqm.index.model.options import IndexOptions, StoreOptions
-from cqm.index.model.progress import Estimate, Improved, Progress, UpdateSummary
+from cqm.index.model.outcomes import Estimate, Improved
+from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.index.model.query import FileProblem, FileState
 from cqm.index.model.status import REBUILD, UPDATE, UPDATE_OF_PATHS, LastUpdate
 from cqm.index.remote.deadline import StoppedError

@@ -10,9 +10,8 @@ from functools import cache
 from itertools import chain, pairwise
 
 from cqm.chunkers.tokens import QUARTERS, quarters
-from cqm.index.text.headers import COMMENT
 from cqm.index.text.names.parts import last_part
-from cqm.index.text.terms import query_terms, terms_by_line
+from cqm.index.text.terms import COMMENT, query_terms, terms_by_line
 
 Lines = Sequence[str]
 Terms = Sequence[AbstractSet[int]]

@@ -117,6 +117,7 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
         freshness=worst.freshness,
         confidence=min((answer.confidence for answer in found), key=_GRADES.index),
         matched=_total(counts) if counts else None,
+        asked_names=found[0].asked_names,
     )
 
 

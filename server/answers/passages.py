@@ -139,7 +139,7 @@ def read_answer(question: str, answer: Answer) -> Read:
     asked = read_texts(question, texts)
     enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in hits]
     needs = [sum(source.costs) + _enclosing_cost(name) for source, name in zip(asked.sources, enclosing, strict=True)]
-    return Read(answer, asked, enclosing, needs, worths_of(question, hits))
+    return Read(answer, asked, enclosing, needs, worths_of(question, answer))
 
 
 def assemble(read: Read, heads: Sequence[int], room: float) -> tuple[list[Passage], bool]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.model.query import Answer, Confidence, Hit, Query
-from cqm.index.ranking.question import read_question
 from cqm.index.text.names.parts import name_key
 from cqm.index.tracing import traced
 from cqm.server.answers.budget import clipped, kept_within, most_that_fit
@@ -62,7 +61,7 @@ def render_answer(
     if not answer.hits:
         return "\n".join([*header_lines(query, answer, root=root), *advice_lines(query, answer)]) + "\n"
     answer = trusted_part(query, answer)
-    if are_names(query, answer) if compact is None else compact:
+    if are_names(answer) if compact is None else compact:
         return _compact(query, answer, token_budget, root, mark or new_mark(hit.signature for hit in answer.hits))
     mark = mark or new_mark(text for hit in (*answer.hits, *_beside(answer)) for text in (hit.shown, hit.context))
     text = _kept(query, answer, token_budget, root=root, explain=explain, mark=mark).text
@@ -109,14 +108,12 @@ def _kept(query: Query, answer: Answer, token_budget: int, *, root: str, explain
     return kept_within(token_budget, write)
 
 
-def are_names(query: Query, answer: Answer) -> bool:
+def are_names(answer: Answer) -> bool:
     """Whether a page is nothing but many definitions of the name asked for: their lines can be read apart."""
     if len(answer.hits) < _MANY:
         return False
     key = name_key(answer.hits[0].symbol)
-    # Few pages are of one name, and reading a question takes longer than looking at its results.
-    is_one = all(hit.line and name_key(hit.symbol) == key for hit in answer.hits)
-    return is_one and key in read_question(query.text).keys
+    return key in answer.asked_names and all(name_key(hit.symbol) == key and hit.line for hit in answer.hits)
 
 
 def compact_line(hit: Hit) -> str:
@@ -144,7 +141,7 @@ def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = 
     answer = trusted_part(query, answer)
     if not answer.hits:
         return []
-    if are_names(query, answer):
+    if are_names(answer):
         from cqm.index.evaluation.evaluation import Span  # only evaluations ask, here and below
 
         return [Span(hit.path, hit.line or hit.start_line, hit.line or hit.start_line) for hit in answer.hits]
@@ -163,7 +160,7 @@ def trusted_part(query: Query, answer: Answer) -> Answer:
     Later pages were asked for, and stay whole. So do answers to long texts, of which few words are ever found together.
     After results that the question names, a few others are shown; after the frames of a trace none.
     """
-    if named := 0 if query.cursor else named_by(query.text, answer.hits):
+    if named := 0 if query.cursor else named_by(query.text, answer):
         is_trace = named > 1 and answer.hits[0].asked_line is not None
         return _first(answer, named if is_trace else max(named + _FEW_BESIDE, _FEW))
     is_long = len(query.text) > _LONG and answer.confidence is Confidence.LOW

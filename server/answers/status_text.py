@@ -6,9 +6,8 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.extras import how_to_add
 from cqm.index.model.freshness import Freshness, FreshState
-from cqm.index.model.progress import Cost, Estimate, Progress, UpdateSummary, Usage
+from cqm.index.model.progress import Progress, UpdateSummary, Usage
 from cqm.index.model.query import FileProblem, SkipReason
 from cqm.index.model.secrets import RedactedFile
 from cqm.server.console import number
@@ -16,6 +15,7 @@ from cqm.server.times import ago, duration
 
 if TYPE_CHECKING:
     # Answers to questions take two lines from here, and need none of these.
+    from cqm.index.model.outcomes import Cost, Estimate
     from cqm.index.model.status import Building, IndexEntry, IndexStatus, Running
 
 _MOST_LISTED = 10
@@ -59,7 +59,7 @@ def usage_lines(usage: Mapping[str, Usage]) -> Iterator[str]:
             yield f"{name}: {taken} in {number(used.requests, 'request')}{price}"
 
 
-def estimate_lines(root: str, estimate: Estimate) -> Iterator[str]:
+def estimate_lines(root: str, estimate: "Estimate") -> Iterator[str]:
     """Estimate an update: files to read, and the most it would ask of models; texts in the cache are asked once."""
     chunks = number(estimate.chunks, "new or changed chunk")
     yield f"{root}: an update would read {number(estimate.files, 'file')}, with {chunks}"
@@ -120,11 +120,14 @@ def status_lines(status: "IndexStatus", *, all_failed: bool = False) -> Iterator
 
 def _pdf_lines(skipped: Mapping[str, int]) -> Iterator[str]:
     if SkipReason.PDF_EXTRA in skipped:
+        from cqm.chunkers.extras import how_to_add  # start-up time, here and below
+
         yield f"to read PDFs: {how_to_add('pdf')}"
 
 
 def _grammar_lines(languages: Iterable[str]) -> Iterator[str]:
     """Name the languages of an index whose grammar is in an extra which is not installed."""
+    from cqm.chunkers.extras import how_to_add
     from cqm.chunkers.languages.table import BY_NAME  # many modules, which most answers do without
 
     extras = {row.extra: row.grammar[0] for name in languages if (row := BY_NAME.get(name)) and row.extra}
@@ -195,7 +198,7 @@ def watch_lines(message: str, paths: tuple[str, ...], summary: UpdateSummary | N
         yield from summary_lines(", ".join(paths[:_MOST_LISTED]) or "whole tree", shown)
 
 
-def _cost(cost: Cost) -> str:
+def _cost(cost: "Cost") -> str:
     written = f", {cost.output_tokens:,} written" if cost.output_tokens else ""
     price = "price not known" if cost.usd is None else usd_text(cost.usd)
     return f"{number(cost.texts, 'text')}, about {number(cost.tokens, 'token')}{written}, {price}"

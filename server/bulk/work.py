@@ -12,7 +12,7 @@ from cqm.chunkers.extras import how_to_run
 from cqm.index import Index
 from cqm.index.files import checkout
 from cqm.index.model.errors import SnapshotError
-from cqm.index.model.progress import Exported
+from cqm.index.model.outcomes import Exported
 from cqm.index.snapshots.restore import opened_snapshot
 from cqm.server.bulk.listed import Repository, checked_out
 from cqm.server.config.settings import load_settings

@@ -4,9 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from cqm.index.disk.locations import index_folder, is_begun
 from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.errors import IndexInUseError, ReadOnlyError, StoreError
+from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import UpdateSummary, Usage
 from cqm.index.model.query import FileProblem, SkipReason
 from cqm.index.model.secrets import RedactedFile
@@ -21,14 +24,17 @@ from cqm.server.answers.status_text import (
     watch_lines,
 )
 from cqm.server.cli.progress import Report, bring_up_to_date, interruptible, progress_shown, update
-from cqm.server.config.settings import Settings
+from cqm.server.config.usual import AskedSettings
 from cqm.server.console import emit, number, say, show
 from cqm.server.errors import SettingsError
 from cqm.server.owner.open import OpenedIndex, open_index
 from cqm.server.watching.questions import durations
 
+if TYPE_CHECKING:
+    from cqm.server.config.settings import Settings
 
-def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
+
+def index(root: Path, settings: AskedSettings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
     """Update an index, rebuild it, or retry its failed files, and print a summary."""
     opening = open_index(root, settings, adopts=True)
     with opening as opened, interruptible() as cancelled, progress_shown() as report:
@@ -44,7 +50,7 @@ def index(root: Path, settings: Settings, *, as_json: bool, anew: bool = False, 
     return 1 if summary.failed or summary.dropped else 0
 
 
-def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
+def estimate(root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Estimate an update's requests to models, without making any."""
     with open_index(root, settings) as opened:
         found = opened.estimate()
@@ -55,7 +61,7 @@ def estimate(root: Path, settings: Settings, *, as_json: bool) -> int:
     return 0
 
 
-def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, secrets: bool, as_json: bool) -> int:
+def status(root: Path, settings: AskedSettings, *, failed: bool, skipped: bool, secrets: bool, as_json: bool) -> int:
     """Print the status of an index; without a look at the disk while another process has it open."""
     found, left_out, redacted, asked = _status(root, settings)
     if as_json:
@@ -71,7 +77,7 @@ def status(root: Path, settings: Settings, *, failed: bool, skipped: bool, secre
     return 0
 
 
-def watch(root: Path, settings: Settings, *, as_json: bool) -> int:
+def watch(root: Path, settings: "Settings", *, as_json: bool) -> int:
     """Follow the files of a folder until Ctrl-C, and report each update."""
     from cqm.server.watching.reports import WatchReport  # start-up time
 
@@ -118,11 +124,11 @@ def _improve(
 
 
 def _status(
-    root: Path, settings: Settings
+    root: Path, settings: AskedSettings
 ) -> tuple[IndexStatus, tuple[FileProblem, ...], tuple[RedactedFile, ...], tuple[AskedQuestion, ...]]:
     """Read the status of an index, its skipped files, its files with redacted secrets, and its last questions."""
-    found = _last_status(root, settings)
-    if not found.exists:
+    options = settings.index_options(root)
+    if not is_begun(index_folder(root, options)) and not (found := _last_status(root, options)).exists:
         return found, (), (), ()
     try:
         with open_index(root, settings) as opened:
@@ -135,11 +141,11 @@ def _status(
         if not error.retryable and not isinstance(error, ReadOnlyError):
             raise
         say(f"{error.message} This is the last status it wrote.")
-        return found, (), (), ()
+        return _last_status(root, options), (), (), ()
 
 
-def _last_status(root: Path, settings: Settings) -> IndexStatus:
+def _last_status(root: Path, options: IndexOptions) -> IndexStatus:
     """Read the status the index wrote last; nothing is opened or created."""
-    from cqm.index.status.status import read_status
+    from cqm.index.status.status import read_status  # start-up time: it knows all that makes an index
 
-    return read_status(root, settings.index_options(root))
+    return read_status(root, options)

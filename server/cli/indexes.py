@@ -4,30 +4,32 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.size import size_on_disk
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Exported, Published, UpdateSummary
+from cqm.index.model.progress import UpdateSummary
 from cqm.index.model.status import IndexEntry
 from cqm.index.remote.variables import process_variables
 from cqm.index.status.catalogue import all_indexes, entry, foreign_index, indexes_of, remove_index
-from cqm.index.store.bases import SharedBase
 from cqm.server.answers.status_text import entry_lines, size_text, summary_lines
-from cqm.server.bulk.bulk import make_snapshots
-from cqm.server.bulk.listed import Repository
-from cqm.server.bulk.work import Made, Plan
 from cqm.server.cli.progress import bring_up_to_date, interruptible, progress_shown, settled
-from cqm.server.config.settings import Settings
+from cqm.server.config.usual import AskedSettings
 from cqm.server.console import emit, number, say, show
 from cqm.server.errors import SharingError
 from cqm.server.owner.connect import dismiss, users
 from cqm.server.owner.open import open_index
 
+if TYPE_CHECKING:
+    from cqm.index.model.outcomes import Exported, Published
+    from cqm.server.bulk.listed import Repository
+    from cqm.server.bulk.work import Made, Plan
 
-def list_indexes(roots: Sequence[Path], settings: Settings, *, as_json: bool) -> int:
+
+def list_indexes(roots: Sequence[Path], settings: AskedSettings, *, as_json: bool) -> int:
     """Show all indexes, or those of some roots; 1 when one of these has none."""
     options = _options(settings)
     entries, without = _found(roots, options) if roots else ([*map(_entry, all_indexes(options))], 0)
@@ -40,7 +42,7 @@ def list_indexes(roots: Sequence[Path], settings: Settings, *, as_json: bool) ->
     return 1 if without else 0
 
 
-def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bool) -> int:
+def remove(roots: Sequence[Path], settings: AskedSettings, *, asks: bool, as_json: bool) -> int:
     """Delete the indexes of some roots; without roots, those of all missing roots. 1 when one stays.
 
     Parameters:
@@ -64,7 +66,7 @@ def remove(roots: Sequence[Path], settings: Settings, *, asks: bool, as_json: bo
     return 1 if problems or len(removed) < len(entries) else 0
 
 
-def compact(root: Path, settings: Settings, *, as_json: bool) -> int:
+def compact(root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Rewrite an index without the space of deleted chunks, and report the space gained."""
     with open_index(root, settings, adopts=True) as opened:
         before = size_on_disk(opened.folder)
@@ -77,7 +79,7 @@ def compact(root: Path, settings: Settings, *, as_json: bool) -> int:
     return 0
 
 
-def export(root: Path, file: Path, settings: Settings, *, as_json: bool) -> int:
+def export(root: Path, file: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Bring an index up to date, write it to a file, and tell what is in it."""
     with open_index(root, settings, adopts=True) as opened:
         bring_up_to_date(opened)
@@ -89,13 +91,15 @@ def export(root: Path, file: Path, settings: Settings, *, as_json: bool) -> int:
     return 0
 
 
-def restore(file: Path, root: Path, settings: Settings, *, as_json: bool) -> int:
+def restore(file: Path, root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Take an index from a file, bring it up to date, and print a summary."""
     return _begun_anew(root, settings, lambda opened, **asked: opened.restore(file, **asked), as_json=as_json)
 
 
-def publish(name: str, root: Path, keep: int, settings: Settings, *, as_json: bool) -> int:
+def publish(name: str, root: Path, keep: int, settings: AskedSettings, *, as_json: bool) -> int:
     """Bring an index up to date, write it to the server as a base, and tell what is in it."""
+    from cqm.index.store.bases import SharedBase  # start-up time, here and below
+
     # Fail before the work if the name or the address cannot be used.
     SharedBase(name, settings.store_options(), process_variables()).close()
     with open_index(root, settings, adopts=True) as opened:
@@ -109,12 +113,12 @@ def publish(name: str, root: Path, keep: int, settings: Settings, *, as_json: bo
     return 0
 
 
-def take(name: str, root: Path, settings: Settings, *, as_json: bool) -> int:
+def take(name: str, root: Path, settings: AskedSettings, *, as_json: bool) -> int:
     """Have an index stand on a base of the team, bring it up to date, and print a summary."""
     return _begun_anew(root, settings, lambda opened, **asked: opened.take(name, **asked), as_json=as_json)
 
 
-def _begun_anew(root: Path, settings: Settings, begin: Callable[..., UpdateSummary], *, as_json: bool) -> int:
+def _begun_anew(root: Path, settings: AskedSettings, begin: Callable[..., UpdateSummary], *, as_json: bool) -> int:
     """Have an index begun anew by its method, and print a summary."""
     opening = open_index(root, settings, adopts=True)
     with opening as opened, interruptible() as cancelled, progress_shown() as report:
@@ -126,18 +130,19 @@ def _begun_anew(root: Path, settings: Settings, begin: Callable[..., UpdateSumma
     return 1 if summary.failed or summary.dropped else 0
 
 
-def _held(found: Exported | Published) -> str:
+def _held(found: "Exported | Published") -> str:
     return f"{number(found.files, 'file')}, {number(found.chunks, 'chunk')}, {size_text(found.size_bytes)}"
 
 
-def _commit(found: Exported | Published) -> list[str]:
+def _commit(found: "Exported | Published") -> list[str]:
     return [f"commit {found.commit}"] if found.commit else []
 
 
-def bulk(listed: Sequence[Repository], plan: Plan, engine: str, *, as_json: bool) -> int:
+def bulk(listed: "Sequence[Repository]", plan: "Plan", engine: str, *, as_json: bool) -> int:
     """Make snapshots of repositories, and tell of each as it is done; 1 when one failed."""
+    from cqm.server.bulk.bulk import make_snapshots
 
-    def report(made: Made) -> None:
+    def report(made: "Made") -> None:
         if as_json:
             emit(made)
         elif made.error:
@@ -153,7 +158,7 @@ def bulk(listed: Sequence[Repository], plan: Plan, engine: str, *, as_json: bool
     return 1 if failed else 0
 
 
-def _options(settings: Settings) -> IndexOptions:
+def _options(settings: AskedSettings) -> IndexOptions:
     """Options naming the home of indexes and the server with parts of them; others don't matter here."""
     return IndexOptions(home=settings.index.home, store=settings.store_options())
 

@@ -162,8 +162,8 @@ def settings_of(root: Path | None, overrides: dict[str, str]) -> "Settings":
     return load_settings(root, overrides=overrides)
 
 
-def asked_settings_of(root: Path, overrides: dict[str, str]) -> "AskedSettings":
-    """Load what a command that asks an index needs of the settings of a root."""
+def asked_settings_of(root: Path | None, overrides: dict[str, str]) -> "AskedSettings":
+    """Load the settings of a root that a command which uses its index needs; None for one about all indexes."""
     from cqm.server.config.usual import asked_settings
 
     return asked_settings(root, overrides)

@@ -1,7 +1,6 @@
 """All commands of `cqm` with their summaries: the help lists them without importing any."""
 
 from collections.abc import Iterator, MutableMapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import NamedTuple
 
@@ -105,6 +104,8 @@ _OTHER_NAMES = {
 
 def unknown_option(error: click.NoSuchOption) -> str:
     """Write that a command has no such option, with those that may be meant, the likeliest first."""
+    from difflib import get_close_matches  # start-up time
+
     params = error.ctx.command.params if error.ctx else ()
     known = [name[2:] for it in params for name in it.opts if name.startswith("--")]
     asked = error.option_name.lstrip("-").lower()

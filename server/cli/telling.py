@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from cqm.index.model.changes import ChangesQuery
-from cqm.index.model.query import UsesQuery
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
+from cqm.index.model.uses import UsesQuery
 from cqm.server.cli.progress import bring_up_to_date
 from cqm.server.config.usual import AskedSettings
 from cqm.server.console import emit

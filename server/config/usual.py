@@ -1,4 +1,4 @@
-"""Settings for query commands; pydantic is loaded only where something is set."""
+"""Settings of commands that use an index; pydantic is loaded only where something is set."""
 
 import os
 from collections.abc import Mapping
@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from cqm.index.model.options import IndexOptions
+from cqm.index.disk.locations import folder_of
+from cqm.index.model.options import IndexOptions, StoreOptions
 from cqm.index.model.query import SearchMode
 from cqm.server.config.project_root import FILE_NAME, user_file
 from cqm.server.config.sections import IndexSection, SearchSection, ServerSection
@@ -15,7 +16,7 @@ _PREFIX = "CQM_"
 
 
 class AskedSettings(Protocol):
-    """The part of `Settings` that a query command needs."""
+    """The part of `Settings` that most commands need."""
 
     @property
     def index(self) -> IndexSection:
@@ -32,12 +33,15 @@ class AskedSettings(Protocol):
     def index_options(self, root: Path) -> IndexOptions:
         """Return the options of the index of `root`."""
 
+    def store_options(self) -> StoreOptions:
+        """Return the server that holds indexes, or parts of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class UsualSettings:
     """The defaults, plus the command's own limit and mode."""
 
-    root: Path
+    root: Path | None
     search: SearchSection = field(default_factory=SearchSection)
     index: IndexSection = field(default_factory=IndexSection)
     server: ServerSection = field(default_factory=ServerSection)
@@ -46,20 +50,24 @@ class UsualSettings:
         """Return the defaults; another folder may have a cqm.yml of its own."""
         return IndexOptions() if root == self.root else asked_settings(root, {}).index_options(root)
 
+    def store_options(self) -> StoreOptions:
+        """Return the defaults."""
+        return StoreOptions()
 
-def asked_settings(root: Path, overrides: Mapping[str, object]) -> AskedSettings:
-    """Return the settings in force for a query command; see `load_settings`.
+
+def asked_settings(root: Path | None, overrides: Mapping[str, object]) -> AskedSettings:
+    """Return the settings in force for a command; see `load_settings`.
 
     Parameters:
-        root: the indexed folder or file.
+        root: the indexed folder or file; None for a command about all indexes.
         overrides: of the command line, by dotted name.
 
     Raises:
         SettingsError: a source is refused.
     """
     search = _page(overrides)
-    folder = root if root.is_dir() else root.parent
-    if search is None or _says_something() or not (_is_absent(user_file()) and _is_absent(folder / FILE_NAME)):
+    files = [user_file()] if root is None else [user_file(), folder_of(root) / FILE_NAME]
+    if search is None or _says_something() or not all(map(_is_absent, files)):
         from cqm.server.config.settings import load_settings  # start-up time
 
         return load_settings(root, overrides=overrides)

@@ -18,8 +18,9 @@ from pydantic import Field
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
 from cqm.index.model.changes import Changes, ChangesQuery
-from cqm.index.model.query import LINES_A_PAGE, Answer, Query, ReferenceGroup, SearchMode, SymbolUses
+from cqm.index.model.query import LINES_A_PAGE, Answer, Query, SearchMode
 from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+from cqm.index.model.uses import ReferenceGroup, SymbolUses
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.matched_lines import matched_text
 from cqm.server.answers.merged import each_answer, joined, names_of, of_each_root

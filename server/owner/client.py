@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Self
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import make_index_folder, relative_to_root, resolve_root
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Exported, Improved, Published, UpdateSummary
-from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
-from cqm.index.model.secrets import RedactedFile
+from cqm.index.model.progress import UpdateSummary
+from cqm.index.model.query import Answer, FileProblem, Query
 from cqm.index.remote.variables import process_variables
 from cqm.server.owner.calls import Calls, Cancelled, Noted, Report
 from cqm.server.owner.client_options import absolute, service_variables
@@ -31,8 +30,11 @@ if TYPE_CHECKING:
     # A client loads the types of what it calls, in the methods below.
     from cqm.index.model.asked import AskedQuestion
     from cqm.index.model.changes import Changes, ChangesQuery
+    from cqm.index.model.outcomes import Estimate, Exported, Improved, Published
+    from cqm.index.model.secrets import RedactedFile
     from cqm.index.model.status import IndexStatus
     from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+    from cqm.index.model.uses import ReferenceGroup, SymbolUses
     from cqm.server.config.watch_options import WatchOptions
     from cqm.server.watching.reports import Backlog, WatchReport
 
@@ -130,8 +132,10 @@ class RemoteIndex:
         below = None if paths is None else tuple(sorted({relative_to_root(self.root, path) for path in paths}))
         return self._calls.call(UpdateSummary, "update", report, cancelled, paths=below, anew=anew)
 
-    def improve(self, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False) -> Improved:
+    def improve(self, *, report: Report = lambda _: None, cancelled: Cancelled = lambda: False) -> "Improved":
         """Embed and describe chunks an update left for later; see `Index.improve`."""
+        from cqm.index.model.outcomes import Improved
+
         return self._calls.call(Improved, "improve", report, cancelled)
 
     def follow(self, options: "WatchOptions", report: "Callable[[WatchReport], None]" = lambda _: None) -> None:
@@ -174,8 +178,10 @@ class RemoteIndex:
         """Rewrite the contents of the index; see `Index.compact`."""
         self._calls.call(NoneType, "compact")
 
-    def export(self, file: str | Path) -> Exported:
+    def export(self, file: str | Path) -> "Exported":
         """Write the index to a snapshot; see `Index.export`."""
+        from cqm.index.model.outcomes import Exported
+
         return self._calls.call(Exported, "export", file=str(Path(file).absolute()))
 
     def restore(
@@ -184,8 +190,10 @@ class RemoteIndex:
         """Take the index from a snapshot; see `Index.restore`."""
         return self._calls.call(UpdateSummary, "restore", report, cancelled, file=str(Path(file).absolute()))
 
-    def publish(self, name: str, *, keep: int = 7) -> Published:
+    def publish(self, name: str, *, keep: int = 7) -> "Published":
         """Write the index to the server as a base; see `Index.publish`."""
+        from cqm.index.model.outcomes import Published
+
         return self._calls.call(Published, "publish", name=name, keep=keep)
 
     def take(
@@ -199,9 +207,11 @@ class RemoteIndex:
         return self._calls.call(Answer, "search", query=query)
 
     def usages(
-        self, name: str, limit: int = 50, cursor: str = "", groups: tuple[ReferenceGroup, ...] = (), depth: int = 1
-    ) -> SymbolUses:
+        self, name: str, limit: int = 50, cursor: str = "", groups: "tuple[ReferenceGroup, ...]" = (), depth: int = 1
+    ) -> "SymbolUses":
         """List definitions and references of a symbol; see `Index.usages`."""
+        from cqm.index.model.uses import SymbolUses
+
         return self._calls.call(SymbolUses, "usages", name=name, limit=limit, cursor=cursor, groups=groups, depth=depth)
 
     def outline(self, query: "OutlineQuery") -> "Outline":
@@ -236,8 +246,10 @@ class RemoteIndex:
         """List the left-out files and folders, with their reasons."""
         return self._calls.call(tuple[FileProblem, ...], "skipped")
 
-    def secrets(self) -> tuple[RedactedFile, ...]:
+    def secrets(self) -> "tuple[RedactedFile, ...]":
         """List the files with redacted secrets; see `Index.secrets`."""
+        from cqm.index.model.secrets import RedactedFile
+
         return self._calls.call(tuple[RedactedFile, ...], "secrets")
 
     def asked(self) -> "tuple[AskedQuestion, ...]":
@@ -246,8 +258,10 @@ class RemoteIndex:
 
         return self._calls.call(tuple[AskedQuestion, ...], "asked")
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> "Estimate":
         """Estimate the requests to models by an update of the whole tree; see `Index.estimate`."""
+        from cqm.index.model.outcomes import Estimate
+
         return self._calls.call(Estimate, "estimate")
 
     def _followed(self, options: "WatchOptions") -> Wire:

@@ -8,7 +8,8 @@ from typing import Any
 
 from cqm.index import tracing
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Improved, Progress, UpdateSummary
+from cqm.index.model.outcomes import Improved
+from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.index.model.status import IndexStatus
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.errors import SharingError

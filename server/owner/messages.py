@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-PROTOCOL = 8
+PROTOCOL = 9
 """Increases with every change of the messages."""
 WELCOME, LEAVING, RESULT, FAILURE, PROGRESS, CANCEL = "welcome", "leaving", "result", "failure", "progress", "cancel"
 REPORT = "report"
@@ -163,11 +163,13 @@ def methods() -> Mapping[str, Method]:
     """
     from cqm.index.model.asked import AskedQuestion
     from cqm.index.model.changes import Changes, ChangesQuery
-    from cqm.index.model.progress import Estimate, Exported, Improved, Published, UpdateSummary
-    from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
+    from cqm.index.model.outcomes import Estimate, Exported, Improved, Published
+    from cqm.index.model.progress import UpdateSummary
+    from cqm.index.model.query import Answer, FileProblem, Query
     from cqm.index.model.secrets import RedactedFile
     from cqm.index.model.status import IndexStatus
     from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+    from cqm.index.model.uses import ReferenceGroup, SymbolUses
     from cqm.server.config.watch_options import WatchOptions
     from cqm.server.watching.reports import Backlog
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from cqm.index.disk.locations import index_folder
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.progress import Estimate, Exported, Improved, Progress, Published, UpdateSummary
-from cqm.index.model.query import Answer, FileProblem, Query, ReferenceGroup, SymbolUses
-from cqm.index.model.secrets import RedactedFile
+from cqm.index.model.progress import Progress, UpdateSummary
+from cqm.index.model.query import Answer, FileProblem, Query
 from cqm.server.config.usual import AskedSettings
 from cqm.server.console import say
 
@@ -18,8 +17,11 @@ if TYPE_CHECKING:
     # A client loads the types of what it calls.
     from cqm.index.model.asked import AskedQuestion
     from cqm.index.model.changes import Changes, ChangesQuery
+    from cqm.index.model.outcomes import Estimate, Exported, Improved, Published
+    from cqm.index.model.secrets import RedactedFile
     from cqm.index.model.status import IndexStatus
     from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+    from cqm.index.model.uses import ReferenceGroup, SymbolUses
     from cqm.server.config.watch_options import WatchOptions
     from cqm.server.watching.reports import Backlog, WatchReport
 
@@ -50,7 +52,7 @@ class OpenedIndex(Protocol):
     ) -> UpdateSummary:
         """Bring it up to date with the files."""
 
-    def improve(self, *, report: Callable[[Progress], None] = ..., cancelled: Callable[[], bool] = ...) -> Improved:
+    def improve(self, *, report: Callable[[Progress], None] = ..., cancelled: Callable[[], bool] = ...) -> "Improved":
         """Embed and describe chunks an update left for later."""
 
     def follow(self, options: "WatchOptions", report: "Callable[[WatchReport], None]" = ...) -> None:
@@ -71,7 +73,7 @@ class OpenedIndex(Protocol):
     def compact(self) -> None:
         """Rewrite it without the space of deleted chunks."""
 
-    def export(self, file: str | Path) -> Exported:
+    def export(self, file: str | Path) -> "Exported":
         """Write it to a snapshot."""
 
     def restore(
@@ -79,7 +81,7 @@ class OpenedIndex(Protocol):
     ) -> UpdateSummary:
         """Take it from a snapshot, and bring it up to date with the files."""
 
-    def publish(self, name: str, *, keep: int = ...) -> Published:
+    def publish(self, name: str, *, keep: int = ...) -> "Published":
         """Write it to the configured server as a base of the team."""
 
     def take(
@@ -91,8 +93,13 @@ class OpenedIndex(Protocol):
         """Answer a query."""
 
     def usages(
-        self, name: str, limit: int = ..., cursor: str = ..., groups: tuple[ReferenceGroup, ...] = ..., depth: int = ...
-    ) -> SymbolUses:
+        self,
+        name: str,
+        limit: int = ...,
+        cursor: str = ...,
+        groups: "tuple[ReferenceGroup, ...]" = ...,
+        depth: int = ...,
+    ) -> "SymbolUses":
         """List definitions and references of a symbol."""
 
     def outline(self, query: "OutlineQuery") -> "Outline":
@@ -113,13 +120,13 @@ class OpenedIndex(Protocol):
     def skipped(self) -> tuple[FileProblem, ...]:
         """List the left-out files."""
 
-    def secrets(self) -> tuple[RedactedFile, ...]:
+    def secrets(self) -> "tuple[RedactedFile, ...]":
         """List the files with redacted secrets."""
 
     def asked(self) -> "tuple[AskedQuestion, ...]":
         """List the last questions of all who use it, the last one first."""
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> "Estimate":
         """Estimate an update's requests to models."""
 
 

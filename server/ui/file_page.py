@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from cqm.chunkers.model import Chunk
-from cqm.index.model.query import Definition, Query, SymbolUses
+from cqm.index.model.query import Query
 from cqm.index.model.symbols import OutlineQuery, OutlineSymbol
+from cqm.index.model.uses import Definition, SymbolUses
 from cqm.server.console import number
 from cqm.server.page import safe
 from cqm.server.preview.choice import Choice

@@ -9,6 +9,7 @@ from threading import Lock
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import has_index
+from cqm.index.generations.folders import current_name
 from cqm.index.model.progress import UpdateSummary
 from cqm.index.model.status import IndexStatus
 from cqm.server.config.project_root import is_project
@@ -50,8 +51,6 @@ class OpenIndex:
     @property
     def is_complete(self) -> bool:
         """Whether the index ever held every file."""
-        from cqm.index.generations.generation import current_name  # start-up time: it knows all that makes an index
-
         return bool(current_name(self.index.folder))
 
     def watch_state(self) -> str:

@@ -27,7 +27,8 @@ from threading import Event
 
 from cqm.index.disk.locations import index_folder
 from cqm.index.engine import Index
-from cqm.index.generations.generation import generation_name, manifest_path
+from cqm.index.generations.folders import manifest_path
+from cqm.index.generations.generation import generation_name
 from cqm.index.model.options import IndexOptions
 from cqm.server.config.settings import load_settings
 from cqm.server.owner.address import read_address

@@ -22,7 +22,7 @@ from names import definitions
 
 from cqm.index.engine import Index
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.query import SymbolUses
+from cqm.index.model.uses import SymbolUses
 
 Place = tuple[str, int]
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{2,}")

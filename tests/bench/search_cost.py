@@ -25,7 +25,8 @@ from typing import Any
 from cqm.index.cache import open_cache
 from cqm.index.embedding.opening import open_routes
 from cqm.index.engine import Index
-from cqm.index.generations.generation import current_name, open_generation
+from cqm.index.generations.folders import current_name
+from cqm.index.generations.generation import open_generation
 from cqm.index.model.options import CacheOptions, IndexOptions
 from cqm.index.model.query import Answer, Query
 from cqm.index.search.search import Searching, find

@@ -30,7 +30,7 @@ from clients import PROGRAM, WORDS, end_owner, write_tree
 from scripted_server import ScriptedServer
 
 from cqm.index.disk.locations import index_folder
-from cqm.index.generations.generation import current_name, manifest_path, names
+from cqm.index.generations.folders import current_name, manifest_path, names
 from cqm.server.config.settings import load_settings
 from cqm.server.owner.address import read_address
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.generations.generation import Generation
-from cqm.index.model.query import Definition
+from cqm.index.model.uses import Definition
 from cqm.index.ranking.almost import names_almost
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.search.named.defining import NameLookup

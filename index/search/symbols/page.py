@@ -12,8 +12,8 @@ from cqm.index.model.errors import QueryError
 from cqm.index.model.symbols import FileLine, ReadQuery, cursor_at
 from cqm.index.search.symbols.fresh import FreshFile
 from cqm.index.text.declarations import signature_of
-from cqm.index.text.headers import COMMENT
 from cqm.index.text.stored_definitions import StoredDefinition
+from cqm.index.text.terms import COMMENT
 
 _BESIDE = 15
 """Lines above and below a single line in no symbol, or in one that takes more than half of the page."""

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from cqm.index.model.errors import QueryError
-from cqm.index.model.query import Caller, Reference
+from cqm.index.model.uses import Caller, Reference
 from cqm.index.search.usages.lines import MOST_NAMESAKES, Symbol
 from cqm.index.text.names.parts import last_part
 

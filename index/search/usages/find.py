@@ -14,7 +14,8 @@ from typing import NamedTuple
 from cqm.chunkers.facts.names import CALL, COMMENT, DEFINITION, DOCUMENT, STRING, SUBCLASS
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
-from cqm.index.model.query import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery, page_start
+from cqm.index.model.query import page_start
+from cqm.index.model.uses import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import read_question
 from cqm.index.search.named.defining import NameLookup, meant_name

@@ -8,7 +8,7 @@ from cqm.chunkers.facts.names import COMMENT, DEFINITION, DOCUMENT, KINDS, VALUE
 from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.chunkers.model import Document
 from cqm.index.generations.generation import Generation
-from cqm.index.model.query import ReferenceGroup
+from cqm.index.model.uses import ReferenceGroup
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.search.usages.lines import FileLines, Part, Symbol, innermost, text_of_file, whole_files
 from cqm.index.search.usages.words import kind_of_line

@@ -9,10 +9,10 @@ from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.chunkers.model import ChunkOptions, Document, SymbolFacts
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
-from cqm.index.model.query import Definition
+from cqm.index.model.uses import Definition
 from cqm.index.search.usages.lines import MOST_NAMESAKES, Part, Symbol
-from cqm.index.text.headers import COMMENT
 from cqm.index.text.names.parts import last_part
+from cqm.index.text.terms import COMMENT
 from cqm.index.workers import Job, Workers
 
 _MOST = 30

@@ -16,7 +16,7 @@ from cqm.chunkers.facts.names import (
     VALUE,
     word,
 )
-from cqm.index.text.headers import COMMENT as COMMENT_LINE
+from cqm.index.text.terms import COMMENT as COMMENT_LINE
 
 _MOST_IN_LINE = 20
 _MOST_AROUND = 300

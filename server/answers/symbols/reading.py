@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from cqm.index.model.query import Definition
 from cqm.index.model.symbols import FileLine, Reading, cursor_at
+from cqm.index.model.uses import Definition
 from cqm.server.answers.budget import clipped, most_that_fit, most_tokens
 from cqm.server.answers.names import place, symbol_name
 from cqm.server.boundary import explain_mark, new_mark

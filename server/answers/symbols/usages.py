@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from cqm.index.model.query import Caller, Definition, Reference, ReferenceGroup, SymbolUses
+from cqm.index.model.uses import Caller, Definition, Reference, ReferenceGroup, SymbolUses
 from cqm.index.text.names.parts import is_operator
 from cqm.server.answers.budget import tokens_of_lines
 from cqm.server.answers.names import path_name, place, symbol_name

@@ -7,6 +7,7 @@ import click
 from cqm.server.cli.options import (
     InItsProject,
     as_json_option,
+    asked_settings_of,
     indexed_root,
     path_argument,
     paths_argument,
@@ -30,7 +31,7 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
     if sum(asked.values()) > 1:
         raise click.UsageError("--dry-run, --force and --retry cannot be combined. Give one of them.")
     root = indexed_root(path)
-    settings = settings_of(root, overrides)
+    settings = asked_settings_of(root, overrides)
     if asked["dry_run"]:
         return commands.estimate(root, settings, as_json=as_json)
     return commands.index(root, settings, as_json=as_json, anew=asked["force"], retry=asked["retry"])
@@ -48,7 +49,7 @@ def status(path: Path | None, *, as_json: bool, overrides: dict[str, str], **lis
     from cqm.server.cli import commands
 
     root = root_of(path)
-    return commands.status(root, settings_of(root, overrides), as_json=as_json, **listed)
+    return commands.status(root, asked_settings_of(root, overrides), as_json=as_json, **listed)
 
 
 @click.command("list")
@@ -59,7 +60,7 @@ def list_indexes(paths: tuple[Path, ...], *, as_json: bool, overrides: dict[str,
     """List all your indexes, or those of each PATH. An index kept in the project counts too."""
     from cqm.server.cli import indexes
 
-    return indexes.list_indexes(paths, settings_of(None, overrides), as_json=as_json)
+    return indexes.list_indexes(paths, asked_settings_of(None, overrides), as_json=as_json)
 
 
 @click.command()
@@ -75,7 +76,7 @@ def remove(paths: tuple[Path, ...], *, missing: bool, yes: bool, as_json: bool, 
     if missing and paths:
         raise click.UsageError("PATH and --missing cannot be combined. Give one of them.")
     roots = () if missing else paths or (root_of(None),)
-    return indexes.remove(roots, settings_of(None, overrides), asks=not yes, as_json=as_json)
+    return indexes.remove(roots, asked_settings_of(None, overrides), asks=not yes, as_json=as_json)
 
 
 @click.command()
@@ -87,7 +88,7 @@ def compact(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> i
     from cqm.server.cli import indexes
 
     root = root_of(path)
-    return indexes.compact(root, settings_of(root, overrides), as_json=as_json)
+    return indexes.compact(root, asked_settings_of(root, overrides), as_json=as_json)
 
 
 @click.command()

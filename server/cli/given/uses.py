@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cqm.index.model.query import ReferenceGroup, UsesQuery
+from cqm.index.model.uses import ReferenceGroup, UsesQuery
 from cqm.server.cli.options import EXISTING, as_json_option, asked_settings_of, pager_option, root_of, set_option
 
 

@@ -282,6 +282,12 @@ def test_a_name_in_a_notation_of_a_language_or_tool_is_read_as_a_name(index: Ind
     assert f".{first(index, question).symbol}".endswith(f".{symbol}")
 
 
+def test_an_answer_tells_which_names_the_question_may_be_also_when_it_is_remembered(index: Index) -> None:
+    for question, names in (("Context.Next", ("next",)), ("lang:go Context.Next", ("next",)), ("how is it called", ())):
+        assert [index.search(Query(question)).asked_names for _ in range(2)] == [names] * 2, question
+    assert index.search(Query("", like="gin/context.go:7")).asked_names == ()
+
+
 DECLARATIONS = [
     (path, number, line.strip())
     for path, text in FILES.items()

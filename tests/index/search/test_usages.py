@@ -9,7 +9,7 @@ import pytest
 from cqm.index.engine import Index
 from cqm.index.model.errors import QueryError
 from cqm.index.model.options import IndexOptions
-from cqm.index.model.query import ReferenceGroup, SymbolUses
+from cqm.index.model.uses import ReferenceGroup, SymbolUses
 
 pytestmark = pytest.mark.processes
 

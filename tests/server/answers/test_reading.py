@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.index.model.query import Definition
 from cqm.index.model.symbols import (
     FileLine,
     Outline,
@@ -16,6 +15,7 @@ from cqm.index.model.symbols import (
     OutlineSymbol,
     Reading,
 )
+from cqm.index.model.uses import Definition
 from cqm.server.answers.budget import most_tokens
 from cqm.server.answers.symbols.outline import outline_text
 from cqm.server.answers.symbols.reading import reading_text

@@ -211,7 +211,7 @@ def definitions(count: int) -> tuple[Hit, ...]:
 
 
 def test_ten_definitions_of_the_name_asked_for_are_a_line_each_and_passages_on_request() -> None:
-    found, query = replace(ANSWER, hits=definitions(10)), replace(QUERY, text="run")
+    found, query = replace(ANSWER, hits=definitions(10), asked_names=("run",)), replace(QUERY, text="run")
     text = render_answer(query, found, 6000, mark=MARK)
     assert f"\n{MARK} src/file_3.py:7  Type3.run (method)  def run(self, n3)  0.10\n" in text
     assert text.count("src/file_") == 10
@@ -219,7 +219,9 @@ def test_ten_definitions_of_the_name_asked_for_are_a_line_each_and_passages_on_r
     assert [span.start for span in shown_spans(query, found, 6000)] == [7] * 10
     assert HIT.text in render_answer(query, found, 6000, mark=MARK, compact=False)
     for others in (definitions(9), (*definitions(9), HIT)):
-        assert HIT.text in render_answer(query, replace(ANSWER, hits=others), 6000, mark=MARK)
+        assert HIT.text in render_answer(query, replace(found, hits=others), 6000, mark=MARK)
+    # A question that is no name has no definitions.
+    assert HIT.text in render_answer(query, replace(found, asked_names=()), 6000, mark=MARK)
 
 
 def test_compact_lines_beyond_the_budget_are_counted() -> None:
@@ -240,7 +242,7 @@ def named(symbol: str, rank: int, *, asked_line: int | None = None) -> Hit:
 
 def test_a_definition_asked_for_is_shown_alone_and_a_few_others_are_told_in_a_line_each() -> None:
     others = [named(f"Url.other_{rank}", rank) for rank in range(1, 10)]
-    found = replace(ANSWER, hits=(named("Url.parse", 0), *others))
+    found = replace(ANSWER, hits=(named("Url.parse", 0), *others), asked_names=("parse",))
     text = render_answer(replace(QUERY, text="Url.parse"), found, 6000, mark=MARK)
     assert f"{MARK} src/file_0.py:10-14  Url.parse (method)  0.95\n" in text
     assert "line 4 of the body" in text

@@ -3,7 +3,7 @@
 import pytest
 
 from cqm.chunkers.tokens import estimate
-from cqm.index.model.query import Caller, CallSite, Definition, Reference, ReferenceGroup, SymbolUses
+from cqm.index.model.uses import Caller, CallSite, Definition, Reference, ReferenceGroup, SymbolUses
 from cqm.server.answers.symbols.usages import usage_text
 
 GROUPS = [*ReferenceGroup]

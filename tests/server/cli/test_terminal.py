@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 HEAVY = {
     *("anyio", "httpx2", "mcp", "numpy", "ollama", "openai", "pydantic", "pydantic_core", "pygments", "qdrant_edge"),
     *("rich", "stamina", "starlette", "tokenizers", "tree_sitter", "yaml", "cqm.chunkers.languages"),
+    *("cqm.chunkers.model.chunks", "cqm.index.generations.generation", "cqm.index.ranking.question"),
 }
 """What takes longer to load than all that a search through an owner needs."""
 
@@ -194,11 +195,24 @@ def test_help_and_version_load_nothing_heavy(cqm: "Cqm", arguments: tuple[str, .
     assert not modules_loaded(cqm, *arguments) & HEAVY
 
 
-def test_a_search_that_an_owner_answers_loads_nothing_heavy_where_nobody_set_anything(cqm: "Cqm") -> None:
+ASKING = (
+    ("search", "greet", "-n", "3"),
+    ("usages", "greet"),
+    ("outline", "src/greeting.py"),
+    ("read", "src/greeting.py"),
+    ("index",),
+    ("list",),
+)
+
+
+def test_what_an_owner_answers_loads_nothing_heavy_where_nobody_set_anything(cqm: "Cqm") -> None:
     usual = {name: value for name, value in cqm.environment.items() if not name.startswith("CQM_")}
     cqm = replace(cqm, environment=usual)
     try:
-        assert not modules_loaded(cqm, "search", "greet", "-n", "3") & HEAVY
+        for arguments in ASKING:
+            assert not modules_loaded(cqm, *arguments) & HEAVY, arguments
+        # It tells which extra has the grammar of a language, so it knows all languages.
+        assert not modules_loaded(cqm, "status") & (HEAVY - {"cqm.chunkers.languages"})
     finally:
         # The owner would stay for a minute.
         cqm.run("remove", "--yes")

@@ -65,6 +65,17 @@ def test_each_source_is_heeded_as_ever(project: Path, monkeypatch: pytest.Monkey
     assert isinstance(asked_settings(project, {}), UsualSettings)
 
 
+def test_a_command_about_all_indexes_heeds_the_users_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    (project / "cqm.yml").write_text("search: {limit: 4}\n")
+    usual = asked_settings(None, {})
+    assert isinstance(usual, UsualSettings)
+    assert usual.store_options() == load_settings(None).store_options()
+    user_file().parent.mkdir(parents=True)
+    user_file().write_text("store: {url: 'http://127.0.0.1:6333'}\n")
+    assert asked_settings(None, {}).store_options().url == "http://127.0.0.1:6333"
+
+
 def test_another_folder_has_options_of_its_own(project: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other/cqm.yml").write_text("chunk: {max_tokens: 300}\n")

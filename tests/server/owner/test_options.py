@@ -12,7 +12,8 @@ from scripted_server import Reply, ScriptedServer
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
-from cqm.index.generations.generation import current_name, generation_name
+from cqm.index.generations.folders import current_name
+from cqm.index.generations.generation import generation_name
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.options import CacheOptions, EmbeddingOptions, IndexOptions, RouteOptions, StoreOptions
 from cqm.index.model.progress import Progress

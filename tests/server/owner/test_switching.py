@@ -13,7 +13,8 @@ import pytest
 from scripted_server import ScriptedServer
 
 from cqm.chunkers.model import ChunkOptions
-from cqm.index.generations.generation import current_name, generation_name
+from cqm.index.generations.folders import current_name
+from cqm.index.generations.generation import generation_name
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.progress import Progress
 from cqm.index.model.query import Query

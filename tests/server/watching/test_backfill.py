@@ -8,7 +8,8 @@ from threading import enumerate as threads
 import pytest
 
 from cqm.index.model.errors import StoreError
-from cqm.index.model.progress import Improved, UpdateSummary
+from cqm.index.model.outcomes import Improved
+from cqm.index.model.progress import UpdateSummary
 from cqm.server.watching.backfill import Improver
 
 WAITING, SETTLED = UpdateSummary(lacking=3), UpdateSummary()

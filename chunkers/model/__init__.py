@@ -1,0 +1,61 @@
+"""Vocabulary of chunking: documents, options, chunks and reports. Data only.
+
+Options alone are loaded at once: a client that asks an index knows them, and makes no chunk.
+"""
+
+from typing import TYPE_CHECKING
+
+from cqm.chunkers.model.options import ChunkOptions, Fact, Option, option, option_of
+
+if TYPE_CHECKING:
+    from cqm.chunkers.model.chunks import (
+        CHUNKER_VERSION,
+        CLASS_NOTE,
+        FIELDS_NOTE,
+        LATE,
+        Chunk,
+        ChunkReport,
+        ChunkStatistics,
+        Cut,
+        Definition,
+        Document,
+        Extent,
+        Layout,
+        Metadata,
+        Parameter,
+        Piece,
+        SymbolFacts,
+    )
+
+__all__ = [
+    "CHUNKER_VERSION",
+    "CLASS_NOTE",
+    "FIELDS_NOTE",
+    "LATE",
+    "Chunk",
+    "ChunkOptions",
+    "ChunkReport",
+    "ChunkStatistics",
+    "Cut",
+    "Definition",
+    "Document",
+    "Extent",
+    "Fact",
+    "Layout",
+    "Metadata",
+    "Option",
+    "Parameter",
+    "Piece",
+    "SymbolFacts",
+    "option",
+    "option_of",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import what chunks are made of when it is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.chunks"), name)
