@@ -235,7 +235,7 @@ def test_rules_that_cannot_be_loaded_are_no_result_of_a_file(forked: Workers, tm
 def test_a_process_that_hangs_while_it_loads_rules_is_replaced(
     forked: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forking, "_PATIENCE_SECONDS", 10.0)
+    monkeypatch.setattr(forking, "_PATIENCE_SECONDS", 25.0)
     with stopped(forked):
         assert outcomes(forked, Task("find", TOKEN), Task("say", "after")) == ["1", "after"]
 
