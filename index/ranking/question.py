@@ -25,6 +25,7 @@ from cqm.index.text.names.notations import notations
 from cqm.index.text.names.parameters import parameters_in
 from cqm.index.text.names.parts import BETWEEN, NAME_PART, dotted, is_operator, name_key
 from cqm.index.text.places import NamedPlace, places_in
+from cqm.index.text.routes.asked import AskedRoute, route_in
 from cqm.index.text.said import said
 from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems, with_labels
 from cqm.index.tracing import traced
@@ -80,6 +81,7 @@ class Question:
         named: names within it that are marked as such, as in `named_in`.
         topic: asked of the project itself; None for other questions.
         sentence: 0 for the name of a topic, 1 for a sentence, and degrees between.
+        route: that it consists of; None for others.
     """
 
     text: str
@@ -104,6 +106,7 @@ class Question:
     declared: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     topic: Topic | None = None
+    route: AskedRoute | None = None
 
     @property
     def keys(self) -> frozenset[str]:
@@ -148,6 +151,7 @@ def read_question(text: str) -> Question:
         declared=lines,
         parameters=parameters_in(text) if symbol or names or lines else (),
         topic=topic_of(text, lowered),
+        route=None if places else route_in(text),
     )
 
 

@@ -42,7 +42,13 @@ class Seen(NamedTuple):
 
 
 def judged(
-    question: Question, seen: Seen, chunks: int, missing: str, *, is_file_missing: bool = False
+    question: Question,
+    seen: Seen,
+    chunks: int,
+    missing: str,
+    *,
+    is_file_missing: bool = False,
+    is_route_missing: bool = False,
 ) -> tuple[Judgement, str]:
     """Judge an answer by its first results; the second value is the reason if all words were weighed alike.
 
@@ -52,6 +58,7 @@ def judged(
         chunks: of the index.
         missing: a note that nothing has the name asked for; empty if something has.
         is_file_missing: whether that is the name of a file: words tell whether the answer is one, never surely.
+        is_route_missing: whether nothing declares the route asked for: only a text that has it as written is sure.
     """
     best, failed = seen.best, ""
     if missing and not is_file_missing:
@@ -66,7 +73,8 @@ def judged(
         rarity, failed = {}, f"The confidence takes all words for equally rare: {error}"
     signs = signs_of(question, results, seen.cosines, seen.terms, chunks, rarity)
     judgement = judge(question, signs)
-    if is_file_missing and (is_named or judgement.confidence is Confidence.HIGH):
+    is_doubtful = is_file_missing or is_route_missing
+    if is_doubtful and (is_named or judgement.confidence is Confidence.HIGH):
         # The first ones are files of almost the name.
         judgement = judgement._replace(confidence=Confidence.LOW)
     return judgement, failed

@@ -186,7 +186,7 @@ def _look(searching: Searching, asked: _Asked, first: int, end: int) -> _Look:
     mode = asked.query.mode if asked.vectors else SearchMode.LEXICAL
     wanted, pinned = Wanted(names.question, mode, asked.vectors, point_filter(generation, asked.query)), NOTHING
     if asked.is_pinning:
-        pinned = pinned_by(asked.lookup, names.question, wanted.keep, searching.root, names.paths)
+        pinned = pinned_by(asked.lookup, names, wanted.keep, searching.root)
         pinned = pinned if pinned.ids else project_files(asked.lookup, names.question, wanted.keep)
     for _ in range(_ATTEMPTS):
         commits = generation.manifest.commits
@@ -212,7 +212,14 @@ def _judgement(generation: Generation, asked: _Asked, look: _Look) -> tuple[Judg
     chunks = generation.manifest.chunk_count()
     topic = names.question.topic
     is_file_missing = names.is_file_missing or (topic is not None and not topic.is_of_code and not look.pinned.ids)
-    return judged(names.question, seen, chunks, names.note, is_file_missing=is_file_missing)
+    return judged(
+        names.question,
+        seen,
+        chunks,
+        names.note,
+        is_file_missing=is_file_missing,
+        is_route_missing=names.is_route_missing,
+    )
 
 
 def _looked(

@@ -11,6 +11,7 @@ __all__ = [
     "names",
     "pasted",
     "places",
+    "routes",
     "said",
     "stored_definitions",
     "terms",

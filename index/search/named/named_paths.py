@@ -82,12 +82,12 @@ def read_paths(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
 def _of_file(lookup: NameLookup, question: Question, plain: str, exact: str, root: str) -> NamedPaths:
     """Read a text that looks like a path or a glob; `exact` is the file with this path."""
     if exact and "/" in plain:
-        return NamedPaths(_without_names(question), (exact,))
+        return NamedPaths(without_names(question), (exact,))
     generation = lookup.generation
     known = generation.manifest.file_paths()
     tree = TreePaths(known, root)
     asked = path_in(question.text) or plain
-    without = _without_names(question)
+    without = without_names(question)
     first = [exact] if exact else _of_glob(known, plain)
     named = _files_of(tree, asked, plain) if exact or not first else []
     if found := tuple(dict.fromkeys([*first, *(it.path for it in named)])):
@@ -147,7 +147,8 @@ def _is_of(outer: str, owners: Sequence[str]) -> bool:
     return any(outer == it or (is_telling and outer.lower() in it.lower()) for it in owners)
 
 
-def _without_names(question: Question) -> Question:
+def without_names(question: Question) -> Question:
+    """Return a question that names no symbol."""
     return replace(question, symbol="", definitions=_NO_TERMS, notations=(), declared=())
 
 
@@ -176,7 +177,7 @@ def _of_word(lookup: NameLookup, question: Question, plain: str) -> NamedPaths:
     if not paths or lookup.of(question.symbol):
         return NamedPaths(question)
     paths.sort(key=lambda path: (path.count("/"), path))
-    return NamedPaths(_without_names(question), tuple(paths[:_MOST_FILES]))
+    return NamedPaths(without_names(question), tuple(paths[:_MOST_FILES]))
 
 
 def _of_place(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
@@ -227,7 +228,7 @@ def _is_anchored(generation: Generation, text: str, plain: str) -> bool:
 
 def _as_words(question: Question, plain: str) -> NamedPaths:
     """Take a text with a slash that names nothing as words: "application/json", "and/or", "/users/:id"."""
-    return NamedPaths(replace(_without_names(question), copied=(plain,)))
+    return NamedPaths(replace(without_names(question), copied=(plain,)))
 
 
 def _missing(without: Question, plain: str, near: Sequence[str]) -> NamedPaths:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cqm.index.generations.generation import Generation
@@ -14,7 +15,8 @@ from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
-from cqm.index.search.named.named_paths import NamedPaths, read_paths
+from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
+from cqm.index.search.named.routes import read_route
 from cqm.index.search.named.tree_paths import Match, TreePaths, of_project
 from cqm.index.store.base import TERMS, Nearest, PointFilter
 from cqm.index.text.names.parts import is_operator, last_part, name_key
@@ -54,28 +56,50 @@ class _Found(NamedTuple):
     grade: int
 
 
-def pinned_by(
-    lookup: NameLookup, question: Question, keep: PointFilter | None, root: str = "", paths: Sequence[str] = ()
-) -> Pinned:
+class Names(NamedTuple):
+    """The names that a question consists of.
+
+    Attributes:
+        question: as to be answered.
+        paths: of the files it names.
+        note: told if nothing has the name.
+        is_file_missing: whether that is the name of a file, or a route that fits only in part.
+        routed: the lines of the route's declarations and handlers, by id of their chunks; best first.
+        is_route_missing: whether it is a route that nothing declares.
+    """
+
+    question: Question
+    paths: tuple[str, ...] = ()
+    note: str = ""
+    is_file_missing: bool = False
+    routed: Mapping[str, int] = MappingProxyType({})
+    is_route_missing: bool = False
+
+
+def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: str = "") -> Pinned:
     """Find the chunks at the places a question names, innermost call first, or those of the files it consists of.
 
     A path is resolved by its end: "/app/src/run.py" in a trace and "run.py" are "src/run.py" in the index.
 
     Parameters:
         lookup: of the index to search.
-        question: with its places.
+        names: of the question, with its places.
         keep: chunks that count; None for all.
         root: of the index.
-        paths: of the files the question consists of.
 
     Raises:
         ManifestError: the index cannot be read.
     """
-    generation = lookup.generation
+    generation, question, paths = lookup.generation, names.question, names.paths
     if is_operator(question.symbol):
         return _of_operator(lookup, question.symbol, keep)
-    if not (question.places or question.lines or question.calls or paths) or (keep and (keep.sources or keep.issues)):
+    is_naming = question.places or question.lines or question.calls or paths or names.routed
+    if not is_naming or (keep and (keep.sources or keep.issues)):
         return NOTHING
+    if names.routed:
+        rows = generation.manifest.chunks(names.routed)
+        kept = {name: line for name, line in names.routed.items() if name in rows and _counts(rows[name], keep)}
+        return Pinned(tuple(kept), kept)
     if paths and (pinned := _of_paths(generation, paths, keep)).ids:
         return pinned
     named = [NamedPlace(*question.lines)] if question.lines else []
@@ -85,22 +109,6 @@ def pinned_by(
     if at_places.ids:
         return at_places
     return _of_calls(generation, question, keep)
-
-
-class Names(NamedTuple):
-    """The names that a question consists of.
-
-    Attributes:
-        question: as to be answered.
-        paths: of the files it names.
-        note: told if nothing has the name.
-        is_file_missing: whether that is the name of a file.
-    """
-
-    question: Question
-    paths: tuple[str, ...] = ()
-    note: str = ""
-    is_file_missing: bool = False
 
 
 def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
@@ -115,6 +123,13 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
         StoreError, ManifestError: the index cannot be read.
     """
     named = NamedPaths(question) if is_operator(question.symbol) else read_paths(lookup, question, root)
+    if question.route and (named.is_missing or not named.paths):
+        if routed := read_route(lookup, question.route):
+            plain = replace(without_names(question), copied=(question.route.path,), pasted=())
+            return Names(plain, routed=routed.lines, is_file_missing=not routed.is_sure)
+        copied = dict.fromkeys((*named.question.copied, question.route.path))
+        asked = replace(named.question, copied=tuple(copied))
+        return Names(asked, *named[1:3], is_file_missing=named.is_missing, is_route_missing=True)
     if named.paths or named.note or named.question is not question:
         return Names(*named[:3], is_file_missing=named.is_missing)
     meant, note = _with_meant_names(lookup, question)

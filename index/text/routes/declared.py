@@ -1,0 +1,136 @@
+"""Read the routes that a file declares, below the prefixes that stand before them in it."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from cqm.index.text.routes.forms import ASSIGNED_PREFIX, CLIENT, FORMS, INCLUDED, MOUNTS, NAMED_LIST, methods_of
+from cqm.index.text.routes.handlers import handler_of
+
+_TAIL = 400
+"""Characters behind a path that may tell its methods and handler."""
+_MOST_INCLUDES = 3
+"""Lists within lists of routes that are followed."""
+_SERVING = frozenset({"static", "staticfs", "pathprefix", "mount", "forward"})
+"""Verbs, in lower case, that answer all paths below theirs."""
+_RESOURCES = frozenset({"resources", "resource", "apiresource"})
+_OF_RESOURCE = ("", "new", "create", "{id}", "{id}/edit")
+
+
+class Declared(NamedTuple):
+    """A route that a file declares.
+
+    Attributes:
+        line: of the declaration, from 1.
+        paths: that it may have: its own, and with the prefixes before it.
+        methods: in capitals; none for any.
+        handler: that it names, with "." between the parts; empty if it names none.
+        is_weak: whether it puts other routes below its path, or may be no route.
+    """
+
+    line: int
+    paths: tuple[str, ...]
+    methods: frozenset[str]
+    handler: str
+    is_weak: bool
+
+
+class _Form(NamedTuple):
+    """A declaration as it stands: the offset and the end of its head, and its groups."""
+
+    start: int
+    end: int
+    verb: str
+    path: str
+    on: str
+    var: str
+    is_weak: bool
+
+
+def declared_in(text: str) -> list[Declared]:
+    """Return the routes that a file's text declares, in order."""
+    forms = _forms(text)
+    starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
+    prefixed = ASSIGNED_PREFIX.finditer(text) if "prefix" in text else ()
+    assigned = {match["var"]: match["path"] for match in prefixed}
+    lists = [(match.start(), match["var"]) for match in NAMED_LIST.finditer(text)]
+    names = [_list_around(lists, form.start) for form in forms]
+    included = _included(text, forms, names)
+    stack: list[tuple[int, str]] = []
+    found = []
+    for number, form in enumerate(forms):
+        line = bisect_right(starts, form.start)
+        indent = _indent(text, starts[line - 1])
+        while stack and stack[-1][0] >= indent:
+            stack.pop()
+        base = assigned.get(form.on.rpartition(".")[2], "")
+        before = _joined(stack[-1][1] if stack else "", base)
+        if form.var:
+            assigned[form.var] = _joined(base, form.path)
+        end = forms[number + 1].start if number + 1 < len(forms) else len(text)
+        own = [form.path, *(_joined(it, form.path) for it in (base, before, *included.get(names[number], ())) if it)]
+        found.append(_declared(form, line, own, text[form.end : min(end, form.end + _TAIL)]))
+        inner = "{id?}" if form.verb.lower() == "resources" else ""
+        stack.append((indent, _joined(_joined(before, form.path), inner)))
+    return found
+
+
+def _forms(text: str) -> list[_Form]:
+    """Return the declarations as they stand, in order; of several at one place that of the first form."""
+    found: dict[int, _Form] = {}
+    for form in (it for it in FORMS if not it.cues or any(cue in text for cue in it.cues)):
+        for match in form.pattern.finditer(text):
+            groups = match.groupdict()
+            at = match.start("path") if groups["path"] is not None else match.end()
+            verb, path, on, var = (groups.get(name) or "" for name in ("verb", "path", "on", "var"))
+            if form.is_of_servers and CLIENT.search(on):
+                continue
+            if " " in path:
+                # net/http of Go: "GET /users/{id}".
+                verb, _, path = path.partition(" ")
+            is_weak = form.is_weak or verb.lower() in MOUNTS
+            found.setdefault(at, _Form(match.start() + _blanks(match[0]), match.end(), verb, path, on, var, is_weak))
+    return [found[at] for at in sorted(found)]
+
+
+def _blanks(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _indent(text: str, start: int) -> int:
+    line = text[start : start + 200].partition("\n")[0].expandtabs(4)
+    return len(line) - len(line.lstrip())
+
+
+def _joined(before: str, path: str) -> str:
+    return f"{before.rstrip('/')}/{path.lstrip('/')}" if before and path else before or path
+
+
+def _list_around(lists: Sequence[tuple[int, str]], at: int) -> str:
+    number = bisect_right(lists, (at, "\U0010ffff"))
+    return lists[number - 1][1] if number else ""
+
+
+def _included(text: str, forms: Sequence[_Form], names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return the paths below which lists of routes are included, by the names of the lists."""
+    own: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for form, name in zip(forms, names, strict=True):
+        if match := INCLUDED.match(text, form.end):
+            own[match["var"]].append((name, form.path))
+    paths = {name: [path for _, path in places] for name, places in own.items()}
+    for _ in range(_MOST_INCLUDES):
+        paths = {
+            name: [_joined(before, path) for around, path in places for before in paths.get(around, [""])]
+            for name, places in own.items()
+        }
+    return {name: tuple(dict.fromkeys(it)) for name, it in paths.items()}
+
+
+def _declared(form: _Form, line: int, own: Sequence[str], tail: str) -> Declared:
+    verb = form.verb.lower()
+    ends = _OF_RESOURCE if verb in _RESOURCES else ("", "{*rest}") if verb in _SERVING else ("",)
+    paths = dict.fromkeys(_joined(path, end) for path in own for end in ends)
+    handler = "" if verb in MOUNTS else handler_of(tail)
+    return Declared(line, tuple(paths), methods_of(form.verb, tail), handler, form.is_weak)
