@@ -40,7 +40,8 @@ def _form(name: str, cues: str, pattern: str, *, is_weak: bool = False, is_of_se
 FORMS = (
     _form(
         "Express, Fastify, Koa, Hono, gin, echo, chi, Javalin",
-        ".get( .post( .put( .patch( .delete( .del( .all( .any( .head( .options( .GET( .POST( .PUT( .PATCH( .DELETE( .ANY( .Any( .Get( .Post( .Put( .Patch( .Delete(",
+        ".get( .post( .put( .patch( .delete( .del( .all( .any( .head( .options( .GET( .POST( .PUT( .PATCH( .DELETE("
+        " .ANY( .Any( .Get( .Post( .Put( .Patch( .Delete(",
         rf"^[ \t]*(?P<on>[\w$.]{{0,60}}?)\.(?P<verb>{_LOWER}|{_UPPER}|{_TITLED})\(\s*"
         rf"(?=[\w.+ \t]*[\"'`](?:[/*]|[\"'`])){_TEXT}(?=\s*,)",
         is_of_servers=True,
