@@ -98,7 +98,7 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
         return NOTHING
     if names.routed:
         rows = generation.manifest.chunks(names.routed)
-        kept = {name: line for name, line in names.routed.items() if name in rows and _counts(rows[name], keep)}
+        kept = {name: line for name, line in names.routed.items() if name in rows and counts(rows[name], keep)}
         return Pinned(tuple(kept), kept)
     if paths and (pinned := _of_paths(generation, paths, keep)).ids:
         return pinned
