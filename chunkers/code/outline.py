@@ -110,19 +110,20 @@ def outline(
         place: the symbol around them.
         language: the language whose rules classify nodes.
         source: the text's rows.
-        rows: in order; only nodes with one of them are marked. None to mark all.
+        rows: in order; only nodes with one of them are marked, and all members of those that begin in one. None to
+            mark all.
     """
     rules, data, offsets = language.rules, source.data, source.offsets
+    heads = frozenset(rows or ())
     top: list[Mark] = []
     spliced: list[list[Mark]] = []
-    waiting = [(body, top, place) for body in reversed(list(bodies))]
+    waiting = [(body, top, place, rows is None) for body in reversed(list(bodies))]
     while waiting:
-        body, marks, where = waiting.pop()
+        body, marks, where, is_all = waiting.pop()
         constructors = language.constructors if where.is_type else None
         opening, row = where.row, body.start_point[0]
         own = {**rules, **where.rules} if where.rules else rules
-        children = body.named_children if rows is None else _in_rows(body.named_children, rows, offsets)
-        for node in children:
+        for node in body.named_children if is_all else _in_rows(body.named_children, rows or (), offsets):
             rule = own.get(node.type)
             found = (applied(rule, node, data, language) if rule else None) or _STATEMENT
             kind, name, inside, _, opened_by, _ = found
@@ -135,7 +136,7 @@ def outline(
             if kind == GAP or (row == opening and kind == "statement"):
                 continue
             if kind == SPLICED:
-                waiting += [(inner, marks, where) for inner in inside[::-1]]
+                waiting += [(inner, marks, where, is_all) for inner in inside[::-1]]
                 spliced.append(marks)
                 continue
             first = last = row
@@ -149,7 +150,8 @@ def outline(
             if inside and where.depth < _MAX_DEPTH:
                 members: list[Mark] = []
                 mark.members = members
-                waiting += [(inner, members, _place_in(inner, mark, found, where)) for inner in inside[::-1]]
+                within = is_all or begin in heads
+                waiting += [(inner, members, _place_in(inner, mark, found, where), within) for inner in inside[::-1]]
     for marks in {id(marks): marks for marks in spliced}.values():
         marks.sort(key=lambda mark: mark.node.start_byte)
     return _sectioned(top) if language.nodes.opening else top

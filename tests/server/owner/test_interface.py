@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cqm.index.model import asked, changes, status, symbols
+from cqm.index.model import asked, changes, outcomes, secrets, status, symbols, uses
 from cqm.index.model.errors import IndexInUseError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import Progress
@@ -46,7 +46,9 @@ OWN = {"__init__", "rest", "unfollow"}
 OWN_PARAMETERS = {"update"}
 """Parameters for that process alone."""
 LATE = {
-    name: it for room in (asked, changes, status, symbols, reports, watch_options) for name, it in vars(room).items()
+    name: it
+    for room in (asked, changes, outcomes, secrets, status, symbols, uses, reports, watch_options)
+    for name, it in vars(room).items()
 }
 """Types that a client loads with the first call that needs them."""
 
