@@ -283,6 +283,7 @@ ADA = Language(
     nodes=NodeTypes(
         bodies=frozenset({"handled_sequence_of_statements"}),
         bodiless=frozenset({"subprogram_declaration", "entry_declaration"}),
+        local=(rb"(?i:function|procedure|package|protected|task)[ \t]+\w",),
         loose=frozenset({"subprogram_declaration", "subtype_declaration", "exception_declaration"})
         | {*("private_type_declaration", "generic_instantiation", "entry_declaration")},
         parts={
