@@ -124,10 +124,11 @@ def _parts(generation: Generation, rows: Sequence[ChunkRow]) -> list[tuple[Chunk
 def _located(row: ChunkRow, symbol: str, part: Part | None) -> Definition:
     """Return a definition with its lines, which are those of its chunk where no more is known."""
     kind = row.kind if row.symbol == symbol else "symbol"
-    own = next((it for it in (part.symbols if part else ()) if dotted(it.name) == dotted(symbol)), None)
+    whole = f".{dotted(symbol)}"
+    own = next((it for it in (part.symbols if part else ()) if f".{dotted(it.name)}".endswith(whole)), None)
     if own is None:
         return Definition(row.path, row.start_line, row.end_line, symbol, kind)
-    return Definition(row.path, own.first, own.last, symbol, own.kind, line=own.line)
+    return Definition(row.path, own.first, own.last, own.name, own.kind, line=own.line)
 
 
 def related(generation: Generation, callees: Sequence[str]) -> tuple[Definition, ...]:
