@@ -7,8 +7,8 @@ from indexed_tree import indexed_tree
 
 from cqm.index.engine import Index
 from cqm.index.model.errors import QueryError
-from cqm.index.model.query import ReferenceGroup
 from cqm.index.model.symbols import ReadQuery
+from cqm.index.model.uses import ReferenceGroup
 
 pytestmark = pytest.mark.processes
 
