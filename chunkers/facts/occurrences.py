@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.code.program import program_of
+from cqm.chunkers.facts.calling import CALLEE, CALLING, UNNAMED, is_called_so, is_component_of_text, receiver_beside
 from cqm.chunkers.facts.names import (
     CALL,
     COMMENT,
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 _MOST = 2_000
 """Most occurrences to tell of a file; real files have fewer."""
 _MOST_RECEIVER = 80
+_MOST_TEXT = 2_000
+"""Bytes of a text that are looked into."""
+_SEPARATING = re.compile(rb"[\s(,;{\[]")
+_BARE_CALLS = frozenset({"ruby"})
+"""Languages that call a function by its name alone."""
 _HIGHEST = 40
 """Ancestors to look at: enough for real code."""
 
@@ -89,14 +95,12 @@ _MEMBER = frozenset(
             "command_name",
         ),
         *("named_type", "variable_name", "class_constant_access_expression", "qualified", "identifier"),
+        *("value_path", "long_identifier", "long_identifier_or_op", "hierarchical_identifier", "sym_lit"),
+        *("variable_expression", "select_expression", "attrpath", "exprDot", "expression", "dot_expression"),
     }
 )
 """Nodes joining a name to what it belongs to, or to type arguments after it."""
-_CALLING = re.compile(
-    r"call|\w*call(_expression)?|\w*invocation(_expression)?|new_expression|\w*creation_expression"
-    r"|apply|command|function_call|instance_expression|jsx_opening_element|jsx_self_closing_element"
-)
-_CALLEE = frozenset({"function", "name", "method", "constructor", "macro", "target", "type"})
+_MEMBER_FIELDS = frozenset({"name", "method", "function_name"})
 _DECORATING = re.compile(r"decorator|annotation|marker_annotation")
 _DECLARING = re.compile(
     r"\w*(declaration|definition|declarator|_item|_spec|_elem|variant|signature|_def|enumerator|enum_constant)"
@@ -109,8 +113,13 @@ _UNNAMED = frozenset({"variable_declaration", "class_parameter", "parameter", "e
 """Declarations whose name is their first child, in no field."""
 _FUNCTION = re.compile(r"\w*(function|method|lambda|closure|constructor)\w*")
 _ASSIGNED = frozenset(
-    {"assignment", "for_statement", "for_in_clause", "for_in_statement", "short_var_declaration", "range_clause"}
+    {
+        *("assignment", "for_statement", "for_in_clause", "for_in_statement", "short_var_declaration", "range_clause"),
+        "operator_assignment",
+    }
 )
+_BINDING = frozenset({"exception_variable", "left_assignment_list", "rest_assignment", "destructured_left_assignment"})
+"""Nodes whose names are variables that get a value, in Ruby."""
 _MEANING = frozenset({CALL, TYPE, VALUE, DECORATOR, DECLARATION})
 """Kinds of occurrences that mean a variable of their name where there is one."""
 _LOCAL = re.compile(
@@ -138,9 +147,10 @@ def occurrences(document: Document, name: str) -> tuple[Occurrence, ...] | None:
     if not document.text:
         return None
     program = program_of(document.text, document.language, ChunkOptions())
-    if program is None or isinstance(program, str):
+    if program is None or isinstance(program, str) or not program.language.rules:
         return None
-    return tuple(_with_scopes(list(islice(_occurrences(program, word(name)), _MOST))))
+    found = list(islice(_occurrences(program, word(name)), _MOST))
+    return tuple(_with_scopes(found, has_bare_calls=program.language.name in _BARE_CALLS))
 
 
 def _occurrences(program: "Program", name: re.Pattern[str]) -> "Iterator[tuple[Node | None, Occurrence]]":
@@ -148,20 +158,43 @@ def _occurrences(program: "Program", name: re.Pattern[str]) -> "Iterator[tuple[N
     for row, line in enumerate(source.lines):
         for found in name.finditer(line):
             start = source.offsets[row] + len(line[: found.start()].encode("utf-8", "surrogatepass"))
-            end = start + len(found[0].encode("utf-8", "surrogatepass"))
-            leaf = program.root.descendant_for_byte_range(start, end)
-            use = _occurrence(leaf, row, found.start(), source.data) if leaf else Occurrence(row, found.start(), VALUE)
-            yield leaf, use
+            written = found[0].encode("utf-8", "surrogatepass")
+            leaf = program.root.descendant_for_byte_range(start, start + len(written))
+            if leaf is None:
+                yield None, Occurrence(row, found.start(), VALUE)
+            elif source.data.startswith(written, start) and not _is_unread(leaf, len(written), source.data):
+                yield leaf, _occurrence(leaf, row, found.start(), start, source.data)
 
 
-def _with_scopes(found: "Sequence[tuple[Node | None, Occurrence]]") -> "Iterator[Occurrence]":
-    """Mark the occurrences that mean a variable or parameter of a function around them."""
+def _is_unread(leaf: "Node", length: int, data: bytes) -> bool:
+    """Whether the grammar does not know a name as one: it is within a text, or of several tokens."""
+    if leaf.end_byte - leaf.start_byte <= length or _STRING_NODE.search(leaf.type) or _COMMENT_NODE.search(leaf.type):
+        return False
+    return _SEPARATING.search(data, leaf.start_byte, min(leaf.end_byte, leaf.start_byte + _MOST_TEXT)) is not None
+
+
+def _with_scopes(found: "Sequence[tuple[Node | None, Occurrence]]", *, has_bare_calls: bool) -> "Iterator[Occurrence]":
+    """Mark the occurrences that mean a variable or parameter of a function around them.
+
+    Parameters:
+        found: with their nodes.
+        has_bare_calls: whether a plain name in a function that declares no variable of this name is a call.
+    """
     declared = [leaf for leaf, use in found if leaf and use.kind == DECLARATION]
     scopes = {scope.id for leaf in declared if (scope := _scope(leaf))}
     for leaf, use in found:
         is_bare = leaf is not None and not use.receiver and use.kind in _MEANING
         is_local = is_bare and leaf is not None and any(it.id in scopes for it in _above(leaf))
-        yield replace(use, is_local=True) if is_local else use
+        if is_local:
+            yield replace(use, is_local=True)
+        elif has_bare_calls and is_bare and leaf is not None and _is_bare_call(leaf, use):
+            yield replace(use, kind=CALL)
+        else:
+            yield use
+
+
+def _is_bare_call(leaf: "Node", use: Occurrence) -> bool:
+    return use.kind == VALUE and leaf.type == "identifier" and any(_FUNCTION.fullmatch(it.type) for it in _above(leaf))
 
 
 def _scope(declared: "Node") -> "Node | None":
@@ -172,15 +205,17 @@ def _scope(declared: "Node") -> "Node | None":
     return next((it for it in _above(above) if _FUNCTION.fullmatch(it.type)), None) if above else None
 
 
-def _occurrence(leaf: "Node", row: int, column: int, data: bytes) -> Occurrence:
+def _occurrence(leaf: "Node", row: int, column: int, start: int, data: bytes) -> Occurrence:
     if _COMMENT_NODE.search(leaf.type) or any(_COMMENT_NODE.search(it.type) for it in islice(_above(leaf), 2)):
         return Occurrence(row, column, COMMENT)
     if _STRING_NODE.search(leaf.type):
-        return Occurrence(row, column, _kind_of_string(leaf, data))
+        is_component = is_component_of_text(leaf, start, data)
+        return Occurrence(row, column, CALL if is_component else _kind_of_string(leaf, data))
     if any(_IMPORT_NODE.fullmatch(it.type) for it in _above(leaf)):
         return Occurrence(row, column, SUBCLASS if _is_mixed_in(leaf) else IMPORT)
     whole, receiver = _whole(leaf)
-    kind, declares = (SUBCLASS, "") if _callee_around(whole, data) in _MIXING else _kind(leaf, whole)
+    kind, declares = (SUBCLASS, "") if _callee_around(whole, data) in _MIXING else _kind(leaf, whole, data)
+    receiver = receiver or receiver_beside(leaf)
     if receiver is None:
         return Occurrence(row, column, kind, declares)
     told = text_of(receiver, data)[:_MOST_RECEIVER] if kind != DEFINITION else ""
@@ -209,7 +244,7 @@ def _whole(leaf: "Node") -> "tuple[Node, Node | None]":
     """Return the largest name ending with the leaf, such as "a.b.leaf", and the node before the leaf in it."""
     node, receiver = leaf, None
     for above in _above(leaf):
-        if receiver is None and (above.type in _MEMBER or (_is_call(above) and _field(node) in {"name", "method"})):
+        if receiver is None and (above.type in _MEMBER or (_is_call(above) and _field(node) in _MEMBER_FIELDS)):
             receiver = node.prev_named_sibling
             if receiver and receiver.type == "optional_chain":
                 receiver = receiver.prev_named_sibling
@@ -222,7 +257,7 @@ def _whole(leaf: "Node") -> "tuple[Node, Node | None]":
 
 
 def _is_call(node: "Node") -> bool:
-    return _CALLING.fullmatch(node.type) is not None
+    return CALLING.fullmatch(node.type) is not None
 
 
 def _is_annotation(node: "Node") -> bool:
@@ -230,18 +265,19 @@ def _is_annotation(node: "Node") -> bool:
     return node.type == "attribute" and node.parent is not None and node.parent.type.startswith("attribute_")
 
 
-def _kind(leaf: "Node", whole: "Node") -> tuple[str, str]:
+def _kind(leaf: "Node", whole: "Node", data: bytes) -> tuple[str, str]:
     """Return the kind of a name in code, and the kind of the symbol that it defines."""
     above, field = whole.parent, _field(whole)
     if above is None:
         return VALUE, ""
     if _is_inherited(leaf):
         return SUBCLASS, ""
-    is_callee = field in _CALLEE or (not field and whole.prev_named_sibling is None)
-    if _is_call(above) and is_callee:
-        return CALL, ""
-    if _is_declared(whole, above, field):
+    is_first = whole.prev_named_sibling is None and (not field or above.type in UNNAMED)
+    is_called = _is_call(above) and (field in CALLEE or is_first)
+    if not is_called and _is_declared(whole, above, field):
         return _declared(whole)
+    if is_called or is_called_so(leaf, whole, data):
+        return CALL, ""
     if whole is leaf and _is_assigned(leaf):
         return DECLARATION, ""
     return _plain_kind(leaf, whole, above, field), ""
@@ -287,7 +323,7 @@ def _is_assigned(leaf: "Node") -> bool:
     while node.parent and node.parent.type in {"expression_list", "pattern_list", "tuple_pattern"}:
         node = node.parent
     is_target = node.parent is not None and node.parent.type in _ASSIGNED and _field(node) == "left"
-    is_target = is_target or leaf.type.endswith("identifier_pattern")
+    is_target = is_target or leaf.type.endswith("identifier_pattern") or (leaf.parent or leaf).type in _BINDING
     return is_target and any(_FUNCTION.fullmatch(it.type) for it in _above(leaf))
 
 

@@ -10,7 +10,7 @@ class Definition:
     """A definition: its lines, qualified name, kind, signature and doc comment (empty when unknown).
 
     Attributes:
-        line: with the declared name; 0 if it is not known.
+        line: with the declared name, from 1; None if it is not known.
         overrides: the type whose member it overrides, where a question for that member found it; empty for others.
     """
 
@@ -21,7 +21,7 @@ class Definition:
     kind: str
     signature: str = ""
     doc: str = ""
-    line: int = 0
+    line: int | None = None
     overrides: str = ""
 
 
@@ -80,14 +80,14 @@ class Caller:
 
     Attributes:
         level: 1 for a direct caller.
-        symbol, path, line: of the caller, where it is defined; line 0 if that is not known.
+        symbol, path, line: of the caller, where it is defined; line None if that is not known.
         calls: the symbol called, of the level before.
     """
 
     level: int
     symbol: str
     path: str
-    line: int
+    line: int | None
     calls: str
 
 

@@ -177,10 +177,16 @@ def _ada_name(node: "Node", source: bytes) -> str:
     return text_of(_ada_named(node), source)
 
 
+_ADA_INNER = (
+    *("subprogram_body", "subprogram_declaration", "expression_function_declaration"),
+    *("package_declaration", "package_body"),
+)
+
+
 def _ada_subprogram(node: "Node", source: bytes) -> Found | None:
     name = _ada_name(node, source)
     part = child_of_type(node, "non_empty_declarative_part")
-    inner = child_of_type(part, "subprogram_body", "subprogram_declaration", "package_declaration", "package_body")
+    inner = child_of_type(part, *_ADA_INNER)
     return (
         Found("function", name, (part,) if part is not None and inner is not None else (), local=True) if name else None
     )

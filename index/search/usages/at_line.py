@@ -18,6 +18,8 @@ from cqm.index.text.names.parts import last_part
 
 _COLUMN = re.compile(r":(?P<line>\d{1,7}):(?P<column>\d{1,5})\s*")
 _WORD = re.compile(r"[^\W\d]\w*[?!]?")
+_HYPHENATED = re.compile(r"[^\W\d]\w*(?:-+\w+)+[?!]?")
+"""A name of a Lisp, of PowerShell or CSS, or a difference: the index tells which."""
 _MOST_WORDS = 40
 """Words of a line that are looked up, each by a search: the lines of minified programs have thousands."""
 
@@ -85,7 +87,10 @@ def symbol_at(lookup: NameLookup, place: LinePlace) -> str:
         raise QueryError(f"`{place}`: {place.path} is empty in the index.")
     if not 1 <= place.line <= end:
         raise QueryError(f"`{place}`: expected lines 1 to {end}; {place.path} ends there in the index.")
-    words = [*_words(lines[place.line - 1], place.column)]
+    language = parts[0].language if parts else ""
+    line = lines[place.line - 1]
+    words = [it for it in _words(_HYPHENATED, line, place.column, language) if _is_defined(lookup, it)]
+    words += _words(_WORD, line, place.column, language)
     defined = [it for part in parts for it in part.symbols if it.first <= place.line <= it.line]
     if place.column:
         defined = [it for it in defined if last_part(it.name).rstrip("?!=") in words]
@@ -98,13 +103,13 @@ def symbol_at(lookup: NameLookup, place: LinePlace) -> str:
     return used[0]
 
 
-def _words(line: str, column: int) -> Iterator[str]:
+def _words(pattern: re.Pattern[str], line: str, column: int, language: str) -> Iterator[str]:
     """Yield the words of a line that may be a symbol's: those that tell most come first, comments and strings not."""
     if column:
-        yield from (it[0].rstrip("?!") for it in _WORD.finditer(line) if it.start() < column <= it.end())
+        yield from (it[0].rstrip("?!") for it in pattern.finditer(line) if it.start() < column <= it.end())
         return
-    words = dict.fromkeys(it[0].rstrip("?!") for it in _WORD.finditer(line))
-    kinds = {word: kind_of_line(line, word) for word in islice(words, _MOST_WORDS)}
+    words = dict.fromkeys(it[0].rstrip("?!") for it in pattern.finditer(line))
+    kinds = {word: kind_of_line(line, word, language) for word in islice(words, _MOST_WORDS)}
     told = [word for word, kind in kinds.items() if kind not in {COMMENT, STRING}]
     yield from sorted(told, key=lambda word: KINDS.index(kinds[word]))
 

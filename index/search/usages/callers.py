@@ -67,5 +67,5 @@ def _around(calls: Calls, name: str, level: int, known: set[tuple[str, str]]) ->
     found: dict[tuple[str, str], Caller] = {}
     for call, around in calls:
         if around and (call.path, around.name) not in known:
-            found.setdefault((call.path, around.name), Caller(level, around.name, call.path, around.line, name))
+            found.setdefault((call.path, around.name), Caller(level, around.name, call.path, around.line or None, name))
     return list(found.values())

@@ -1,7 +1,7 @@
 """Tell how each line uses a name: by the syntax of its file, parsed in a worker, or by its words."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cqm.chunkers.facts.names import COMMENT, DEFINITION, DOCUMENT, KINDS, VALUE, Occurrence
@@ -11,7 +11,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.uses import ReferenceGroup
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.search.usages.lines import FileLines, Part, Symbol, innermost, text_of_file, whole_files
-from cqm.index.search.usages.words import kind_of_line
+from cqm.index.search.usages.words import kind_in_page, kind_of_line
 from cqm.index.workers import Job, Workers
 
 _MOST_FILES = 400
@@ -125,7 +125,7 @@ def _by_syntax(file: FileLines, parts: Sequence[Part], uses: Sequence[Occurrence
     for number, text in file.lines.items():
         of_line = tuple(by_row.get(number, ()))
         if not of_line:
-            yield _line(file, parts, number, kind_of_line(text, name))
+            yield _line(file, parts, number, kind_of_line(text, name, file.language))
             continue
         first = min(of_line, key=lambda use: KINDS.index(use.kind))
         yield Line(
@@ -143,10 +143,13 @@ def _by_syntax(file: FileLines, parts: Sequence[Part], uses: Sequence[Occurrence
 
 def _by_word(file: FileLines, parts: Sequence[Part], name: str) -> Iterator[Line]:
     source = source_type_of(file.language)
-    kind: Callable[[str], str] = lambda text: kind_of_line(text, name)  # noqa: E731
-    if source != CODE:
-        kind = lambda _text: DOCUMENT if source in _DOCUMENTS else VALUE  # noqa: E731
-    return (_line(file, parts, number, kind(text)) for number, text in file.lines.items())
+    if source == CODE:
+        kinds = {number: kind_of_line(text, name, file.language) for number, text in file.lines.items()}
+    elif source in _DOCUMENTS:
+        kinds = {number: kind_in_page(text, name, file.language) for number, text in file.lines.items()}
+    else:
+        kinds = dict.fromkeys(file.lines, VALUE)
+    return (_line(file, parts, number, kind) for number, kind in kinds.items())
 
 
 def _line(file: FileLines, parts: Sequence[Part], number: int, kind: str) -> Line:

@@ -11,7 +11,7 @@ from cqm.index.batched import batched
 from cqm.index.generations.generation import Generation
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.stored_definitions import read_definitions
-from cqm.index.text.terms import name_term
+from cqm.index.text.terms import WORD, name_term
 
 MOST_NAMESAKES = 3
 """Symbols with one last name: calls of a more common one, such as "get" and "run", would be anybody's."""
@@ -83,7 +83,9 @@ def files_with(generation: Generation, name: str) -> tuple[list[FileLines], bool
     """
     found: dict[str, list[Part]] = {}
     limit = min(_MOST_CHUNKS, generation.manifest.chunk_count() + 1)
-    (scores,) = generation.store.search([Nearest(TERMS, name_term(name), limit)])
+    # A name with hyphens is of several words; the longest is in the fewest chunks.
+    longest = max(WORD.findall(name), key=len)
+    (scores,) = generation.store.search([Nearest(TERMS, name_term(longest), limit)])
     for part in parts_of(generation, scores):
         if name in part.text:
             found.setdefault(part.path, []).append(part)

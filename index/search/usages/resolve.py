@@ -12,6 +12,10 @@ from cqm.index.search.usages.lines import Symbol
 from cqm.index.text.names.parts import dotted, is_operator, last_part, with_sign
 from cqm.index.text.terms import stems
 
+_HYPHENATED = re.compile(
+    r"[.#]?(?:(?:[\w-]+(?:/|::|[.#:\\]))*)(?P<plain>[*+]?\w+(?:-+\w+)+[*+?!]*)(?:\([^()]{0,200}\))?[;:]?"
+)
+"""A word with hyphens: a symbol of a Lisp, of PowerShell or CSS, a tag, a name in a configuration."""
 _EXPLICIT = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "php", "lua", "zig"})
 """Languages in which a name alone is never a member of the type around it."""
 _MEMBERS = frozenset({"method", "property", "constructor", "variant"})
@@ -60,6 +64,8 @@ def name_of(asked: str, qualified: str) -> Name:
         QueryError: it is empty.
     """
     plain = last_part(qualified)
+    if not plain and (found := _HYPHENATED.fullmatch(asked.strip().strip("`").strip())):
+        qualified, plain = dotted(found[0][: found.end("plain")].lstrip(".#")), found["plain"]
     if not plain:
         raise QueryError(f"`name {asked}`: expected a symbol such as get_url or Client.get_url.")
     # A setter of Ruby, "name=", is used as "it.name = 1"; neither an operator nor "_" is a word of the index.

@@ -10,8 +10,8 @@ from cqm.chunkers.model import ChunkOptions, Document, SymbolFacts
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.uses import Definition
-from cqm.index.search.usages.lines import MOST_NAMESAKES, Part, Symbol
-from cqm.index.text.names.parts import last_part
+from cqm.index.search.usages.lines import MOST_NAMESAKES, Part, Symbol, parts_of
+from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.text.terms import COMMENT
 from cqm.index.workers import Job, Workers
 
@@ -19,6 +19,8 @@ _MOST = 30
 """Definitions told with signature and documentation; the others are named with their line."""
 _MOST_SIGNATURE = 300
 _MOST_RELATED = 10
+_COMPONENTS = frozenset({"vue", "svelte", "astro"})
+"""Languages of components with a file each, which templates may name with hyphens."""
 _COMMENT_SIGNS = re.compile(r"^\s*(?://+!?|/?\*+/?|#+|--+)\s?|\s*\*/\s*$")
 # A callee that may be in the index: no method of a value, whose type is unknown.
 _OWN = re.compile(r"(?:(?:self|this|cls|super\(\)|[A-Z]\w*)(?:\.|::|->))*\w+$")
@@ -96,22 +98,44 @@ def _without_banners(doc: str) -> str:
 def elsewhere(generation: Generation, plain: str) -> list[Definition]:
     """Return the definitions of programs with a name, also where no chunk has it as a word, such as of operators.
 
+    A word with hyphens is also the tag of a component: `heartbeat-bar` that of `HeartbeatBar`.
+
     Raises:
-        ManifestError: the index cannot be read.
+        StoreError, ManifestError: the index cannot be read.
     """
-    return [
-        Definition(row.path, row.start_line, row.end_line, symbol, row.kind if row.symbol == symbol else "symbol")
-        for row in generation.manifest.defining(plain)
+    as_tag = "".join(part[:1].upper() + part[1:] for part in plain.split("-")) if "-" in plain else ""
+    found = [
+        (row, symbol)
+        for row in (*generation.manifest.defining(plain), *(generation.manifest.defining(as_tag) if as_tag else ()))
         for symbol in (each.removeprefix(".") for each in row.defines)
-        if source_type_of(row.language) == CODE and last_part(symbol) == plain
+        if source_type_of(row.language) == CODE
+        and (last_part(symbol) == plain or (last_part(symbol) == as_tag and row.language in _COMPONENTS))
     ]
+    parts = {row.id: part for row, part in _parts(generation, [row for row, _ in found])}
+    return [_located(row, symbol, parts.get(row.id)) for row, symbol in found]
+
+
+def _parts(generation: Generation, rows: Sequence[ChunkRow]) -> list[tuple[ChunkRow, Part]]:
+    """Return chunks with what is stored of them."""
+    known = {(it.path, it.start, it.symbol, it.kind): it for it in parts_of(generation, [row.id for row in rows])}
+    return [(row, known[at]) for row in rows if (at := (row.path, row.start_line, row.symbol, row.kind)) in known]
+
+
+def _located(row: ChunkRow, symbol: str, part: Part | None) -> Definition:
+    """Return a definition with its lines, which are those of its chunk where no more is known."""
+    kind = row.kind if row.symbol == symbol else "symbol"
+    whole = f".{dotted(symbol)}"
+    own = next((it for it in (part.symbols if part else ()) if f".{dotted(it.name)}".endswith(whole)), None)
+    if own is None:
+        return Definition(row.path, row.start_line, row.end_line, symbol, kind)
+    return Definition(row.path, own.first, own.last, own.name, own.kind, line=own.line)
 
 
 def related(generation: Generation, callees: Sequence[str]) -> tuple[Definition, ...]:
     """Find the definitions of callees in the index, if their names are rare.
 
     Raises:
-        ManifestError: the index cannot be read.
+        StoreError, ManifestError: the index cannot be read.
     """
     found: list[Definition] = []
     for callee in callees:
@@ -119,11 +143,14 @@ def related(generation: Generation, callees: Sequence[str]) -> tuple[Definition,
             break
         rows = [row for row in generation.manifest.defining(callee) if source_type_of(row.language) == CODE]
         if 0 < len(rows) <= MOST_NAMESAKES:
-            found.extend(_related(row, callee) for row in rows)
+            parts = {row.id: part for row, part in _parts(generation, rows)}
+            found.extend(_related(row, callee, parts.get(row.id)) for row in rows)
     return tuple(found[:_MOST_RELATED])
 
 
-def _related(row: ChunkRow, callee: str) -> Definition:
+def _related(row: ChunkRow, callee: str, part: Part | None) -> Definition:
     # A method's chunk has its own name alone; the enclosing names are in other chunks.
     symbol = next((each for each in row.defines if each == callee or each.endswith(f".{callee}")), callee)
-    return Definition(row.path, row.start_line, row.end_line, symbol.removeprefix("."), row.kind)
+    own = next((it for it in (part.symbols if part else ()) if last_part(it.name) == callee), None)
+    line = own.line if own else None
+    return Definition(row.path, row.start_line, row.end_line, symbol.removeprefix("."), row.kind, line=line)
