@@ -4,6 +4,7 @@ A file is served if indexing would read it, without its secrets. Ignored files, 
 folder are not there.
 """
 
+import functools
 from typing import Any
 
 from anyio.to_thread import run_sync
@@ -17,6 +18,7 @@ from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError
+from cqm.server.mcp.behind import ask_again
 from cqm.server.mcp.client_roots import roots_or_question
 from cqm.server.mcp.in_step import ToolContext, bring_in_step
 from cqm.server.mcp.scope import Place, Served, split_place
@@ -95,7 +97,8 @@ def _read(place: Place, what: str, lines: str, is_whole: bool) -> str:  # noqa: 
     asked = f"{place.file}{lines}" if place.file else what
     text, cursor, first = "", "", None
     for _ in range(_MOST_PAGES):
-        page = place.opened.index.read(ReadQuery(asked, tokens=_PAGE_TOKENS, cursor=cursor))
+        query = ReadQuery(asked, tokens=_PAGE_TOKENS, cursor=cursor)
+        page, _ = ask_again(place.opened, functools.partial(place.opened.index.read, query))
         first = first or page
         if not page.path:
             places = ", ".join(f"{it.path}:{it.line}" for it in page.definitions)

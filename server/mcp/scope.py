@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +17,7 @@ from cqm.server.client_views import Views
 from cqm.server.config.settings import Settings
 from cqm.server.errors import PathRefusedError
 from cqm.server.mcp.allowed_paths import Guard
+from cqm.server.mcp.behind import PATIENCE_SECONDS, ask_again
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
 _LINES = re.compile(r"(?::[0-9]+(?:-[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$")
@@ -144,11 +145,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A folder that a tool asks: its name among several, the place in its index, and notes for the reply."""
+    """A folder that a tool asks: its name among several, the place in its index, and notes for the reply.
+
+    `patience` are the seconds to wait for changes where the index lacks what is asked for.
+    """
 
     name: str
     place: Place
     notes: str
+    patience: float = PATIENCE_SECONDS
 
 
 def split_place(what: str) -> tuple[str, str]:
@@ -199,14 +204,15 @@ def answered(
     """
     if len(asked) == 1:
         room = asked[0].place.room(budget, asked[0].notes)
-        return asked[0].notes + write(ask(asked[0], room), asked[0], room, "")
+        it, answer = _in_step(asked[0], room, ask, is_there)
+        return it.notes + write(answer, it, room, "")
     names = ", ".join(it.name for it in asked)
     if cursor:
         raise PathRefusedError("path: expected the folder that the cursor is of.", remedy=f"Give one of: {names}.")
     found, errors = list[tuple[Asked, _Found]](), dict[str, CqmError]()
     for it in asked:
         try:
-            found.append((it, ask(it, it.place.room(budget, it.notes))))
+            found.append(_in_step(it, it.place.room(budget, it.notes), ask, is_there))
         except (QueryError, NotIndexedError) as error:
             errors[it.name] = error
     if not found:
@@ -218,3 +224,13 @@ def answered(
     room = min(it.place.room(budget, it.notes) for it, _ in found) // len(found) - _HEAD_TOKENS
     texts = {it.name: it.notes + write(some, it, room, mark) for it, some in found}
     return below_each_other(texts, mark)
+
+
+def _in_step(
+    it: Asked, room: int, ask: Callable[[Asked, int], _Found], is_there: Callable[[_Found], bool]
+) -> tuple[Asked, _Found]:
+    """Ask the index of a folder, once more after its changes where it lacks what is asked for."""
+    found, notes = ask_again(
+        it.place.opened, lambda: ask(it, room), notes=it.notes, patience=it.patience, is_there=is_there
+    )
+    return replace(it, notes=notes), found

@@ -32,6 +32,7 @@ from cqm.server.answers.symbols.usages import usage_text
 from cqm.server.client_views import are_drawn
 from cqm.server.console import one_line
 from cqm.server.errors import SettingsError
+from cqm.server.mcp.behind import PATIENCE_SECONDS, ask_again, pending_notes
 from cqm.server.mcp.client_roots import NamedRoots
 from cqm.server.mcp.in_step import ToolContext, asked_in_step, bring_in_step, progress_to, seconds_of
 from cqm.server.mcp.replies import (
@@ -44,6 +45,7 @@ from cqm.server.mcp.replies import (
 )
 from cqm.server.mcp.scope import Asked, answered, in_own_folder, split_place
 from cqm.server.times import parse_when
+from cqm.server.workspace.workspace import OpenIndex
 
 _log = logging.getLogger(__name__)
 
@@ -164,7 +166,8 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
             include=tuple(chain(*within)) if all(within) else (),
             exclude=tuple(chain(*(place.globs(exclude or ()) for place in group))),
         )
-        asks[name] = functools.partial(opened.index.search, shown if len(places) == 1 else of_each_root(shown))
+        of_root = shown if len(places) == 1 else of_each_root(shown)
+        asks[name] = functools.partial(_searched, opened, of_root, note, wait_seconds)
     answers = await run_sync(each_answer, asks)
     answer = answers[name] if len(places) == 1 else joined(asked, answers)
     budget = places[0][0].room(token_budget, note)
@@ -264,7 +267,8 @@ async def changes(
     token_budget: Budget = None,
 ) -> str:
     """Find a commit by words of its message, its id or a path, with the lines that it changed as they are now."""
-    asked = await asked_in_step(ctx, path, named)
+    # Commits are read from git, which no index is behind.
+    asked = [replace(it, patience=0) for it in await asked_in_step(ctx, path, named)]
 
     def ask(it: Asked, _: int) -> Changes:
         return it.place.opened.index.changes(ChangesQuery(what, it.place.relative, cursor=cursor))
@@ -335,3 +339,8 @@ async def index_status(
     text = "\n\n".join(text for text, _ in told)
     drawn = served.views.status([status for _, status in told]) if served.views and are_drawn(ctx) else ""
     return with_facts(text, "status", [status_facts(status) for _, status in told], drawn)
+
+
+def _searched(opened: OpenIndex, query: Query, note: str, wait: float | None) -> Answer:
+    patience = PATIENCE_SECONDS if wait is None else 0
+    return ask_again(opened, lambda: opened.index.search(query), notes=note, patience=patience)[0]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cqm.index.disk.locations import relative_to_root
 from cqm.index.files.listed import is_folder, listed_file
 from cqm.index.generations.generation import Generation
-from cqm.index.model.errors import NotIndexedError, QueryError, ScanError
+from cqm.index.model.errors import NotIndexedError, QueryError, ScanError, UnknownNameError
 from cqm.index.model.symbols import Reading, ReadQuery
 from cqm.index.ranking.question import Lines, Question, read_question
 from cqm.index.search.named.defining import NameLookup, meant_name
@@ -158,7 +158,7 @@ class Reader(NamedTuple):
                 raise self._missing(query.what.strip())
             near = [it.definition.symbol for it in found[:3]] or near_names(self.generation, name)
             hint = f"Did you mean {', '.join(dict.fromkeys(near))}?" if near else "Search for it in other words."
-            raise QueryError(f"No symbol of the index is called `{query.what}`.", remedy=hint)
+            raise UnknownNameError(f"No symbol of the index is called `{query.what}`.", remedy=hint)
         if len({(it.path, it.symbol) for it in best}) > 1:
             return Reading(query.what, definitions=tuple(best[:_MOST_DEFINITIONS]))
         path = best[0].path

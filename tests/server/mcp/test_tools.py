@@ -808,6 +808,52 @@ async def test_files_are_compared_again_and_again_when_the_settings_say_so(
         assert "other.py:" in waited
 
 
+async def test_what_was_written_just_before_was_denied_by_read_and_usages(connect: Connect, project: Path) -> None:
+    """They said "No symbol of the index is called ...", with another name, and not that the index was behind."""
+    async with connect(project) as client:
+        await call(client, "index_path")
+        await until(client, "limit_retries", lambda reply: ", fresh." in reply)
+        for number in range(5):
+            name, file = f"just_written_{number}", f"written_{number}.py"
+            (project / "src" / file).write_text(f"def {name}():\n    return 1\n")
+            reply = {
+                0: lambda: call(client, "read", what=name),  # noqa: B023 - awaited in the same round
+                1: lambda: call(client, "usages", name=name),  # noqa: B023
+                2: lambda: call(client, "usages", name=f"src/{file}:1"),  # noqa: B023
+                3: lambda: call(client, "search", like=f"src/{file}:1"),  # noqa: B023
+                4: lambda: call(client, "search", query=f"{name} path:src/{file}"),  # noqa: B023
+            }[number]
+            assert f"src/{file}:" in await reply() or number == 3
+        resource = await client.read_resource("cqm://chunk/just_written_0")
+    assert "def just_written_0" in str(resource.contents)
+
+
+async def test_where_a_change_takes_long_read_and_usages_say_that_the_index_is_behind(
+    project: Path, tmp_path: Path, server: ScriptedServer, mode: str
+) -> None:
+    settings = model_settings(tmp_path, server)
+    async with Client(make_server(settings, make_guard([project])), mode=mode) as client:
+        await call(client, "index_path")
+        await until(client, "limit_retries", lambda reply: ", fresh." in reply)
+        opened = Event()
+
+        def hold(request: Request) -> Reply | None:
+            is_new = any("def brand_new_thing" in text for text in request.texts)
+            return Reply(503) if is_new and not opened.wait(WAIT_SECONDS) else None
+
+        server.rule = hold
+        (project / "src" / "new.py").write_text("def brand_new_thing():\n    return 1\n")
+        refused = await refusal(client, "read", what="brand_new_thing")
+        lacking = await call(client, "usages", name="brand_new_thing")
+        opened.set()
+        found = await call(client, "usages", name="brand_new_thing", wait_seconds=WAIT_SECONDS)
+    behind = "1 changed file is not indexed yet, the first changed "
+    assert f"No symbol of the index is called `brand_new_thing`. {behind}" in refused
+    assert "It may be found soon." in refused
+    assert lacking.startswith(f"Note: {behind}")
+    assert found.startswith("brand_new_thing: 1 definition")
+
+
 @pytest.mark.parametrize("shared", [True], indirect=True)
 async def test_two_calls_share_one_job_and_one_index(connect: Connect, project: Path) -> None:
     replies: list[str] = []
