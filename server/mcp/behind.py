@@ -11,6 +11,8 @@ from cqm.server.workspace.workspace import OpenIndex
 
 PATIENCE_SECONDS = 2.0
 """Longest wait for changes where an index lacks what was asked for, of a call that names no wait."""
+LACKS = (FilterError, NotIndexedError, UnknownNameError)
+"""Errors about a name, file or place that an index does not have."""
 _Found = TypeVar("_Found")
 
 
@@ -47,7 +49,7 @@ def ask_again(
         found = ask()
         if is_there(found):
             return found, notes
-    except (FilterError, NotIndexedError, UnknownNameError) as error:
+    except LACKS as error:
         if not (patience and opened.wait(patience)):
             raise _behind(error, opened, notes) from error
     else:
@@ -55,7 +57,7 @@ def ask_again(
             return found, notes
     try:
         return ask(), pending_notes(opened)
-    except (FilterError, NotIndexedError, UnknownNameError) as error:
+    except LACKS as error:
         raise _behind(error, opened, "") from error
 
 

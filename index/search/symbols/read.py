@@ -68,7 +68,9 @@ class Reader(NamedTuple):
         what = query.what.strip()
         if not what or len(what) > _LONGEST_NAME:
             given = f"`what` has {len(what):,} characters" if what else "`what` is empty"
-            raise QueryError(f"{given}: expected a symbol, `path:10-40` or `path`, of at most {_LONGEST_NAME:,}.")
+            raise QueryError(
+                f"{given}: expected a symbol, `path:10-40` or `path`, of at most {_LONGEST_NAME:,} characters."
+            )
         if not 1 <= query.tokens <= _MOST_TOKENS:
             raise QueryError(f"`tokens {query.tokens}`: expected 1 to {_MOST_TOKENS}.")
         if query.base and _LINES_ALONE.fullmatch(what):

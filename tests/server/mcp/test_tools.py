@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -745,13 +746,74 @@ async def test_with_several_open_folders_every_tool_takes_places_as_a_search_pri
         assert re.search(rf"^In {name}:\nlimit_retries.*^#\d+ In more/project:\n", uses, re.MULTILINE | re.DOTALL)
         assert "caller.py:2  go  return limit_retries(1)" in uses
         at_line = await call(client, "usages", name="more/project/lib/caller.py:1")
-        assert at_line.startswith("go (lib/caller.py:1): 1 definition\n")
-        assert "In more/project:" not in await call(client, "read", what="limit_retries")
+        assert at_line.startswith("In more/project:\ngo (lib/caller.py:1): 1 definition\n")
+        one = await call(client, "read", what="limit_retries")
+        assert one.startswith(f"In {name}:\n")
+        assert "In more/project:" not in one
         nowhere = await refusal(client, "read", what="nosuch_symbol")
         assert f"Looked for in {name}, more/project." in nowhere
-        assert "outside of git" in await refusal(client, "changes")
+        no_git = await refusal(client, "changes")
+        assert f"{name}: {project} is outside of git" in no_git
+        assert f"more/project: {other} is outside of git" in no_git
         assert "path: expected the folder that the cursor is of" in await refusal(client, "outline", cursor="5")
         assert "Give one of: " in await refusal(client, "index_path")
+
+
+async def test_with_several_open_folders_like_and_resources_refused_what_results_show(
+    connect: Connect, project: Path
+) -> None:
+    other = project.parent / "other"
+    (other / "lib").mkdir(parents=True)
+    (other / "lib" / "caller.py").write_text("def go():\n    return limit_retries(1)\n")
+    (other / "lib" / "second.py").write_text("def again():\n    return limit_retries(2)\n")
+    async with connect(project, other) as client:
+        assert "project/src/limits.py:" in await call(client, "search", query="limit_retries")
+        for like in ("other/lib/caller.py:1", "lib/caller.py:1-2"):
+            assert places_of(await call(client, "search", like=like)) == {"other/lib/second.py"}
+        assert "lib/nowhere.py is not in the index" in await refusal(client, "search", like="lib/nowhere.py:1")
+        for place in ("go", "other/lib/caller.py:1-2"):
+            resource = await client.read_resource(f"cqm://chunk/{place}")
+            assert "return limit_retries(1)" in str(resource.contents)
+        assert "other is a folder that is open. Name a file in it" in await refusal(client, "read", what="other")
+
+
+async def test_with_several_open_folders_the_error_of_one_hid_that_of_the_others(
+    connect: Connect, project: Path
+) -> None:
+    other = project.parent / "other"
+    other.mkdir()
+    (other / "caller.py").write_text("def go():\n    return limit_retries(1)\n")
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "begin"]):
+        who = ["-c", "user.name=me", "-c", "user.email=me@example.com"]
+        await anyio.run_process(["git", "-C", str(other), *who, *command])
+    async with connect(project, other) as client:
+        neither = await refusal(client, "changes", what="HEAD~5")
+        newest = await call(client, "changes")
+    assert "project: " in neither
+    assert "other: `HEAD~5`: `HEAD` has no such commit before it." in neither
+    assert re.search(r"^In other:\n.*begin$", newest, re.MULTILINE | re.DOTALL)
+    assert re.search(r"In project:\n.* is outside of git", newest)
+
+
+async def test_a_served_folder_that_was_deleted_is_named_with_the_remedy(connect: Connect, project: Path) -> None:
+    """Tools said that a path was expected which nobody gave, and the status failed."""
+    async with connect(project) as client:
+        await call(client, "index_path")
+        shutil.rmtree(project)
+        gone = f"The folder {project} that is served does not exist any more. Bring it back"
+        for tool, arguments in (
+            ("read", {"what": "src/limits.py"}),
+            ("read", {"what": "limit_retries"}),
+            ("outline", {"path": "src"}),
+            ("usages", {"name": "limit_retries"}),
+            ("changes", {}),
+            ("search", {"query": "limit_retries", "path": "src"}),
+        ):
+            assert gone in await refusal(client, tool, **arguments)
+        assert f"watch: {gone}" in await call(client, "index_status")
+        found = await call(client, "search", query="limit_retries")
+        assert found.startswith(f"Note: {gone}")
+        assert "src/limits.py:" in found
 
 
 @pytest.mark.parametrize("budget", [200, 500, 2000])
