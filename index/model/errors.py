@@ -114,6 +114,10 @@ class FilterError(QueryError):
     """A filter keeps nothing of the index: it has no such language or kind, or no such path."""
 
 
+class UnknownNameError(QueryError):
+    """The index has no symbol, file or line of this name; it may be in changes that are not indexed yet."""
+
+
 class TopicError(CqmError):
     """A file of questions with known answers is not valid."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
-from cqm.index.model.errors import QueryError
+from cqm.index.model.errors import QueryError, UnknownNameError
 from cqm.index.model.query import Query
 from cqm.index.ranking.question import Lines, Question
 from cqm.index.store.base import TERMS, Point
@@ -62,7 +62,7 @@ def _rows_at(rows: Sequence[ChunkRow], lines: Lines) -> list[ChunkRow]:
     if first < 1 or last < first or first > rows[-1].end_line:
         end = rows[-1].end_line
         message = f"`like {_shown(lines)}`: expected lines 1 to {end}; {path} ends there in the index."
-        raise QueryError(message, remedy="Name lines it has.")
+        raise UnknownNameError(message, remedy="Name lines it has.")
     at = [row for row in rows if row.start_line <= last and row.end_line >= first]
     return at or [next(row for row in rows if row.start_line > first)]
 
@@ -101,9 +101,9 @@ def _shown(lines: Lines) -> str:
     return f"{lines.path}:{lines.first}" + (f"-{lines.last}" if lines.last != lines.first else "")
 
 
-def _unknown(generation: Generation, lines: Lines) -> QueryError:
+def _unknown(generation: Generation, lines: Lines) -> UnknownNameError:
     """The error for a file that is not in the index; its remedy names files that may be meant."""
     path = lines.path
     meant = [known for known in generation.manifest.paths() if known.endswith(f"/{path}")][:_MOST_SHOWN]
     remedy = f"Is it {' or '.join(meant)}?" if meant else "Give the path as results show it, relative to the root."
-    return QueryError(f"`like {_shown(lines)}`: {path} is not in the index.", remedy=remedy)
+    return UnknownNameError(f"`like {_shown(lines)}`: {path} is not in the index.", remedy=remedy)

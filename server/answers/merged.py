@@ -5,7 +5,7 @@ from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 
-from cqm.index.model.errors import FilterError, QueryError
+from cqm.index.model.errors import FilterError, QueryError, UnknownNameError
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, page_start
 from cqm.server.console import one_line
@@ -47,24 +47,27 @@ def of_each_root(query: Query) -> Query:
 
 
 def each_answer(asks: Mapping[str, Callable[[], Answer]]) -> dict[str, Answer]:
-    """Ask several roots; those that have nothing of the filters are left out, unless all are.
+    """Ask several roots; those that lack all of the filters or the place to compare with are left out, unless all are.
 
     Parameters:
         asks: how to ask each, by its name.
 
     Raises:
-        FilterError: the filters keep nothing of any root.
+        FilterError, UnknownNameError: the filters keep nothing of any root, or none has the place.
     """
-    answers, refusals = dict[str, Answer](), dict[str, FilterError]()
+    answers, refusals = dict[str, Answer](), dict[str, FilterError | UnknownNameError]()
     for name, ask in asks.items():
         try:
             answers[name] = ask()
-        except FilterError as error:
+        except (FilterError, UnknownNameError) as error:
             refusals[name] = error
     if answers or not refusals:
         return answers
     first = next(iter(refusals.values()))
-    raise FilterError(first.message, remedy=" ".join(f"{name}: {error.remedy}" for name, error in refusals.items()))
+    remedies = dict.fromkeys(error.remedy for error in refusals.values())
+    if len(refusals) > 1 and (len(remedies) > 1 or isinstance(first, FilterError)):
+        remedies = dict.fromkeys(f"{name}: {error.remedy}" for name, error in refusals.items())
+    raise type(first)(first.message, remedy=" ".join(remedies), retryable=first.retryable)
 
 
 def below_each_other(texts: Mapping[str, str], mark: str) -> str:

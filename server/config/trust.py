@@ -68,11 +68,12 @@ ALLOWED: Mapping[Name, Change] = {
     ("scan", "include_generated"): _FREELY,
     ("scan", "include_vendored"): _FREELY,
     ("scan", "include_lock_files"): _FREELY,
-    # How they are cut. Sections bound the sizes; parsing costs memory in proportion to the file.
-    ("chunk", "max_tokens"): _FREELY,
+    # How they are cut. Parsing costs memory in proportion to the file; larger chunks cost tokens of whoever reads them,
+    # and overlap has a model read the same text again. Packing more small ones together costs nothing.
+    ("chunk", "max_tokens"): _LOWER,
     ("chunk", "min_tokens"): _FREELY,
-    ("chunk", "overlap_percent"): _FREELY,
-    ("chunk", "overlap_tokens"): _FREELY,
+    ("chunk", "overlap_percent"): _LOWER,
+    ("chunk", "overlap_tokens"): _LOWER,
     ("chunk", "apart"): _FREELY,
     ("chunk", "rules"): Change(
         lambda old, new: _late_rules(new) <= _late_rules(old),
@@ -81,7 +82,7 @@ ALLOWED: Mapping[Name, Change] = {
     ("chunk", "max_parse_bytes"): _LOWER,
     ("context", "place"): _FREELY,
     # How they are searched.
-    ("search", "limit"): _FREELY,
+    ("search", "limit"): _LOWER,
     ("search", "mode"): _NOT_FROM_LEXICAL,
     # Less is sent: a project may opt out of a service, never into one.
     ("embedding", "provider"): _only(value="none", why=_SERVICE),
@@ -173,9 +174,25 @@ def refusals(project: Options, *, settled: Options, without: Options) -> dict[Na
     found = {}
     for name in _names(given(project)):
         old, new = _value(before, name), _value(after, name)
-        if old != new and (reason := _reason(name, old, new)):
+        if old != new and (reason := _reason(name, old, new) or _larger_rule(name, new, before["chunk"])):
             found[name] = reason
     return found
+
+
+def _larger_rule(name: Name, new: Any, chunk: Mapping[str, Any]) -> str:  # noqa: ANN401 - a value of any option
+    """Say which rule of a project has larger sizes or more overlap than the user's; empty where none has."""
+    if name != ("chunk", "rules"):
+        return ""
+    from cqm.chunkers.strategies.options import rule_of  # only where there are rules
+
+    size, percent = chunk["max_tokens"], chunk["overlap_percent"]
+    most = {"overlap_percent": percent, "overlap_tokens": max(chunk["overlap_tokens"], size * percent // 100)}
+    for rule in new:
+        for key, value in rule_of(rule).values.items():
+            limit = most.get(key, size if key.endswith("_tokens") else None)
+            if limit is not None and value.isdecimal() and int(value) > limit:
+                return f"{key}={value} of a rule is larger than your own {limit}, and a project may only lower it"
+    return ""
 
 
 def _reason(name: Name, old: object, new: object) -> str:

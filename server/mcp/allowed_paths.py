@@ -15,6 +15,8 @@ _HOW_TO_ALLOW = (
     "or the folders opened in the client (its MCP roots)."
 )
 
+BRING_BACK = "Bring it back or mount its disk, or serve the folder that it is now."
+"""The remedy for a served folder that is gone."""
 _MOST_SHOWN = 200
 """Characters of a path in a message."""
 
@@ -77,10 +79,18 @@ class Guard:
         if not holders:
             message = f"path {_shown(path)} is outside the allowed folders: {', '.join(map(str, roots))}."
             raise PathRefusedError(message, remedy=_HOW_TO_ALLOW)
+        root = max(holders, key=lambda root: len(root.parts))
+        if not root.exists():
+            raise PathRefusedError(gone(root), remedy=BRING_BACK)
         if not real.exists():
             remedy = f"Give a path below {', '.join(map(str, roots))}."
             raise PathRefusedError(f"path {_shown(path)}: expected an existing file or folder.", remedy=remedy)
-        return real, max(holders, key=lambda root: len(root.parts))
+        return real, root
+
+
+def gone(root: Path) -> str:
+    """Tell in a sentence that a served folder is gone."""
+    return f"The folder {_shown(str(root))} that is served does not exist any more."
 
 
 def make_guard(granted: Iterable[Path], *, working: Path | None = None, ask_clients: bool = True) -> Guard:

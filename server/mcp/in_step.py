@@ -9,11 +9,9 @@ from anyio.to_thread import run_sync
 from mcp.server.mcpserver import Context
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.model.freshness import NOT_KNOWN, judged
 from cqm.index.model.progress import Progress
-from cqm.server.answers.merged import names_of
-from cqm.server.answers.status_text import stale_lines
 from cqm.server.console import one_line
+from cqm.server.mcp.behind import PATIENCE_SECONDS, pending_notes
 from cqm.server.mcp.replies import going_on, progress_message
 from cqm.server.mcp.scope import Asked, Served
 from cqm.server.workspace.workspace import OpenIndex
@@ -46,11 +44,12 @@ async def asked_in_step(
     places = [it[0] for it in await run_sync(served.places, None, named)] if is_all else []
     places = places or [await run_sync(served.open, path, named)]
     asked = []
-    for place, name in zip(places, names_of([it.opened.index.root for it in places]), strict=True):
+    roots, several = [it.opened.index.root for it in places], served.names(named)
+    for place, name in zip(places, served.named_roots(roots, named), strict=True):
         note = await bring_in_step(place.opened, served, wait, ctx)
-        backlog = await run_sync(place.opened.backlog)
-        lacking = stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since))
-        asked.append(Asked(name, place, note + "".join(f"Note: {line}\n" for line in lacking)))
+        note += await run_sync(pending_notes, place.opened)
+        patience = PATIENCE_SECONDS if wait is None else 0
+        asked.append(Asked(name, place, note, patience, place.opened.index.root in several))
     return asked
 
 

@@ -19,6 +19,7 @@ from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.config.settings import Settings
 from cqm.server.console import number, one_line, plain
 from cqm.server.errors import PathRefusedError
+from cqm.server.mcp.allowed_paths import BRING_BACK, gone
 from cqm.server.mcp.scope import Served
 from cqm.server.preview.text import chunk_line, chunk_text, holds_text, options_line, shown, statistics_line
 from cqm.server.workspace.jobs import Job
@@ -181,7 +182,16 @@ def problems_reply(opened: OpenIndex, show: str) -> tuple[str, IndexStatus]:
 
 
 def root_status(served: Served, root: Path) -> tuple[str, IndexStatus]:
-    """Read the status of a root, compared with the disk unless another process has the index."""
+    """Read the status of a root, compared with the disk unless another process has the index.
+
+    Raises:
+        PathRefusedError: the root is gone, and its index is not open.
+    """
+    if not root.exists():
+        if (held := served.workspace.opened(root)) is None:
+            raise PathRefusedError(gone(root), remedy=BRING_BACK)
+        status = held.index.status()
+        return status_reply(status, watch=f"{gone(root)} {BRING_BACK}"), status
     status = served.workspace.status(root)
     if not status.exists and served.workspace.opened(root) is None:
         return status_reply(status), status

@@ -4,6 +4,8 @@ A file is served if indexing would read it, without its secrets. Ignored files, 
 folder are not there.
 """
 
+import functools
+from pathlib import Path
 from typing import Any
 
 from anyio.to_thread import run_sync
@@ -13,10 +15,11 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import CompleteRequestParams, CompleteResult, Completion, InputRequiredResult
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.model.errors import NotIndexedError, QueryError
+from cqm.index.model.errors import NotIndexedError, QueryError, UnknownNameError
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError
+from cqm.server.mcp.behind import ask_again
 from cqm.server.mcp.client_roots import roots_or_question
 from cqm.server.mcp.in_step import ToolContext, bring_in_step
 from cqm.server.mcp.scope import Place, Served, split_place
@@ -72,20 +75,45 @@ async def _chunk(place: str, ctx: ToolContext) -> str | InputRequiredResult:
 async def _lines(what: str, ctx: ToolContext, *, is_whole: bool) -> str | InputRequiredResult:
     served: Served = ctx.request_context.lifespan_context
     path, lines = (what, "") if is_whole else split_place(what)
-    # A symbol is looked for in the only open folder.
+    # A symbol is looked for in all open folders.
     asked = path if lines or is_whole else None
     named = await roots_or_question(ctx, asked)
     if isinstance(named, InputRequiredResult):
         return named
     try:
+        if asked is None:
+            return await _symbol(what, ctx, named)
         place = await run_sync(served.open, asked, named)
-        if not lines and not is_whole:
-            await bring_in_step(place.opened, served, None, ctx)
         return await run_sync(_read, place, what, lines, is_whole)
     except (NotIndexedError, PathRefusedError, QueryError) as error:
         raise ResourceNotFoundError(error_text(error)) from error
     except CqmError as error:
         raise ResourceError(error_text(error)) from error
+
+
+async def _symbol(what: str, ctx: ToolContext, named: tuple[Path, ...]) -> str:
+    """Read a symbol of the only open folder that has it.
+
+    Raises:
+        QueryError: none has it, or several have.
+    """
+    if not what.strip():
+        raise QueryError("No place is given.", remedy="Name one, as cqm://chunk/src/app.py:40-61.")
+    served: Served = ctx.request_context.lifespan_context
+    places = [group[0] for group in await run_sync(served.places, None, named)]
+    names = served.named_roots([place.opened.index.root for place in places], named)
+    found, errors = dict[str, str](), list[UnknownNameError]()
+    for name, place in zip(names, places, strict=True):
+        await bring_in_step(place.opened, served, None, ctx)
+        try:
+            found[name] = await run_sync(_read, place, what, "", False)  # noqa: FBT003 - by position in a thread
+        except UnknownNameError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    if len(found) > 1:
+        raise QueryError(f"{what} is in {', '.join(found)}.", remedy="Name the place in one of them.")
+    return next(iter(found.values()))
 
 
 def _read(place: Place, what: str, lines: str, is_whole: bool) -> str:  # noqa: FBT001 - called by position in a thread
@@ -95,7 +123,8 @@ def _read(place: Place, what: str, lines: str, is_whole: bool) -> str:  # noqa: 
     asked = f"{place.file}{lines}" if place.file else what
     text, cursor, first = "", "", None
     for _ in range(_MOST_PAGES):
-        page = place.opened.index.read(ReadQuery(asked, tokens=_PAGE_TOKENS, cursor=cursor))
+        query = ReadQuery(asked, tokens=_PAGE_TOKENS, cursor=cursor)
+        page, _ = ask_again(place.opened, functools.partial(place.opened.index.read, query))
         first = first or page
         if not page.path:
             places = ", ".join(f"{it.path}:{it.line}" for it in page.definitions)
@@ -126,7 +155,18 @@ async def _complete(ctx: ServerRequestContext[Served, Any], params: CompleteRequ
 
 
 def _offered(served: Served, text: str, has_lines: bool) -> list[str]:  # noqa: FBT001 - called by position in a thread
-    root = served.root_of(None, ())[1]
+    roots = served.names(())
+    if not roots:
+        return _offered_of(served, served.root_of(None, ())[1], text, has_lines)
+    begun = {root: name for root, name in roots.items() if text.startswith(f"{name}/")} or roots
+    found = []
+    for root, name in begun.items():
+        below = text.removeprefix(f"{name}/")
+        found += [f"{name}/{it}" for it in _offered_of(served, root, below, has_lines)]
+    return found
+
+
+def _offered_of(served: Served, root: Path, text: str, has_lines: bool) -> list[str]:  # noqa: FBT001 - as above
     if not served.workspace.status(root).exists:
         return []
     index = served.workspace.open(root).index

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import TypeVar
@@ -11,12 +11,14 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.workers import Workers
 from cqm.server.answers.budget import most_tokens
-from cqm.server.answers.merged import below_each_other, within_root
+from cqm.server.answers.merged import below_each_other, names_of, within_root
 from cqm.server.boundary import new_mark
 from cqm.server.client_views import Views
 from cqm.server.config.settings import Settings
+from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError
-from cqm.server.mcp.allowed_paths import Guard
+from cqm.server.mcp.allowed_paths import BRING_BACK, Guard, gone
+from cqm.server.mcp.behind import LACKS, PATIENCE_SECONDS, ask_again
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
 _LINES = re.compile(r"(?::[0-9]+(?:-[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$")
@@ -63,6 +65,17 @@ class Served:
         roots = [self.workspace.root_of(folder, folder) for folder in allowed]
         below = [root for root in self.workspace.open_roots() if any(root.is_relative_to(folder) for folder in allowed)]
         return tuple(dict.fromkeys(roots + below))
+
+    def names(self, named: Sequence[Path]) -> dict[Path, str]:
+        """Name the roots of all allowed folders, as results of several show them; empty where it is one."""
+        allowed = self.guard.granted or self.guard.roots(named)
+        roots = [*dict.fromkeys(self.workspace.root_of(folder, folder) for folder in allowed)]
+        return dict(zip(roots, names_of(roots), strict=True)) if len(roots) > 1 else {}
+
+    def named_roots(self, roots: Sequence[Path], named: Sequence[Path]) -> list[str]:
+        """Name some roots as all allowed ones are named, so that a name means the same folder in every call."""
+        names = self.names(named)
+        return [names[root] for root in roots] if names.keys() >= set(roots) else names_of(roots)
 
     def open(self, path: str | None, named: Sequence[Path]) -> "Place":
         """Open the index answering for a path.
@@ -144,11 +157,22 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A folder that a tool asks: its name among several, the place in its index, and notes for the reply."""
+    """A folder that a tool asks: its name among several, the place in its index, and notes for the reply.
+
+    `patience` are the seconds to wait for changes where the index lacks what is asked for; `is_of_several` whether
+    other folders are open too.
+    """
 
     name: str
     place: Place
     notes: str
+    patience: float = PATIENCE_SECONDS
+    is_of_several: bool = False
+
+
+def missing_note(root: Path) -> str:
+    """Write a note where a root is gone: its indexed files are searched, though nothing is there any more."""
+    return "" if root.exists() else f"Note: {one_line(gone(root))} {BRING_BACK} This answers from its index.\n"
 
 
 def split_place(what: str) -> tuple[str, str]:
@@ -198,23 +222,40 @@ def answered(
         PathRefusedError: a cursor of one of several folders.
     """
     if len(asked) == 1:
-        room = asked[0].place.room(budget, asked[0].notes)
-        return asked[0].notes + write(ask(asked[0], room), asked[0], room, "")
+        head = below_each_other({asked[0].name: ""}, "") if asked[0].is_of_several else ""
+        room = asked[0].place.room(budget, asked[0].notes + head)
+        it, answer = _in_step(asked[0], room, ask, is_there)
+        return head + it.notes + write(answer, it, room, "")
     names = ", ".join(it.name for it in asked)
     if cursor:
         raise PathRefusedError("path: expected the folder that the cursor is of.", remedy=f"Give one of: {names}.")
     found, errors = list[tuple[Asked, _Found]](), dict[str, CqmError]()
     for it in asked:
         try:
-            found.append((it, ask(it, it.place.room(budget, it.notes))))
+            found.append(_in_step(it, it.place.room(budget, it.notes), ask, is_there))
         except (QueryError, NotIndexedError) as error:
             errors[it.name] = error
     if not found:
         remedies = [f"{name}: {error.remedy}" for name, error in errors.items() if error.remedy]
         first = next(iter(errors.values()))
-        raise type(first)(f"{first.message} Looked for in {names}.", remedy=" ".join(remedies))
+        messages = dict.fromkeys(error.message for error in errors.values())
+        if len(messages) > 1:
+            messages = dict.fromkeys(f"{name}: {error.message}" for name, error in errors.items())
+        raise type(first)(" ".join([*messages, f"Looked for in {names}."]), remedy=" ".join(dict.fromkeys(remedies)))
     found = [it for it in found if is_there(it[1])] or found
     mark = new_mark(repr(it) for _, it in found)
     room = min(it.place.room(budget, it.notes) for it, _ in found) // len(found) - _HEAD_TOKENS
     texts = {it.name: it.notes + write(some, it, room, mark) for it, some in found}
+    # A folder that lacks a name is no news; one that cannot answer is.
+    texts |= {name: f"{one_line(str(error))}\n" for name, error in errors.items() if not isinstance(error, LACKS)}
     return below_each_other(texts, mark)
+
+
+def _in_step(
+    it: Asked, room: int, ask: Callable[[Asked, int], _Found], is_there: Callable[[_Found], bool]
+) -> tuple[Asked, _Found]:
+    """Ask the index of a folder, once more after its changes where it lacks what is asked for."""
+    found, notes = ask_again(
+        it.place.opened, lambda: ask(it, room), notes=it.notes, patience=it.patience, is_there=is_there
+    )
+    return replace(it, notes=notes), found

@@ -18,12 +18,13 @@ from pydantic import Field
 from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
 from cqm.index.model.changes import Changes, ChangesQuery
+from cqm.index.model.errors import NotIndexedError, UnknownNameError
 from cqm.index.model.query import LINES_A_PAGE, Answer, Query, SearchMode
 from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.index.model.uses import ReferenceGroup, SymbolUses
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.matched_lines import matched_text
-from cqm.server.answers.merged import each_answer, joined, names_of, of_each_root
+from cqm.server.answers.merged import each_answer, joined, of_each_root, within_root
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.symbols.changes import changes_text
 from cqm.server.answers.symbols.outline import outline_text
@@ -32,6 +33,7 @@ from cqm.server.answers.symbols.usages import usage_text
 from cqm.server.client_views import are_drawn
 from cqm.server.console import one_line
 from cqm.server.errors import SettingsError
+from cqm.server.mcp.behind import PATIENCE_SECONDS, ask_again
 from cqm.server.mcp.client_roots import NamedRoots
 from cqm.server.mcp.in_step import ToolContext, asked_in_step, bring_in_step, progress_to, seconds_of
 from cqm.server.mcp.replies import (
@@ -42,8 +44,9 @@ from cqm.server.mcp.replies import (
     root_status,
     with_facts,
 )
-from cqm.server.mcp.scope import Asked, answered, in_own_folder, split_place
+from cqm.server.mcp.scope import Asked, answered, in_own_folder, missing_note, split_place
 from cqm.server.times import parse_when
+from cqm.server.workspace.workspace import OpenIndex
 
 _log = logging.getLogger(__name__)
 
@@ -155,16 +158,23 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     )
     roots = [group[0].opened.index.root for group in places]
     asks, note, shown = dict[str, Callable[[], Answer]](), "", asked
-    for group, name in zip(places, names_of(roots), strict=True):
+    names = served.named_roots(roots, named)
+    of_like = [it for it in names if within_root(like, it)] if len(roots) > 1 else []
+    for group, name in zip(places, names, strict=True):
+        if of_like and name not in of_like:
+            continue
         opened = group[0].opened
+        note += missing_note(opened.index.root)
         note += await bring_in_step(opened, served, wait_seconds, ctx)
         within = [place.include(include or ()) for place in group]
         shown = replace(
             asked,
             include=tuple(chain(*within)) if all(within) else (),
             exclude=tuple(chain(*(place.globs(exclude or ()) for place in group))),
+            like=(within_root(like, name) if of_like else "") or like,
         )
-        asks[name] = functools.partial(opened.index.search, shown if len(places) == 1 else of_each_root(shown))
+        of_root = shown if len(places) == 1 else of_each_root(shown)
+        asks[name] = functools.partial(_searched, opened, of_root, note, wait_seconds)
     answers = await run_sync(each_answer, asks)
     answer = answers[name] if len(places) == 1 else joined(asked, answers)
     budget = places[0][0].room(token_budget, note)
@@ -251,7 +261,13 @@ async def read(
     def write(found: Reading, _: Asked, room: int, mark: str) -> str:
         return reading_text(found, room, mark=mark)
 
-    return await run_sync(answered, asked, ask, write, bool, cursor, token_budget)
+    try:
+        return await run_sync(answered, asked, ask, write, bool, cursor, token_budget)
+    except UnknownNameError:
+        if folder := next((it.name for it in asked if it.name == what.strip().rstrip("/")), ""):
+            remedy = "Name a file in it; `outline` lists them."
+            raise NotIndexedError(f"{folder} is a folder that is open.", remedy=remedy) from None
+        raise
 
 
 @explained
@@ -264,10 +280,12 @@ async def changes(
     token_budget: Budget = None,
 ) -> str:
     """Find a commit by words of its message, its id or a path, with the lines that it changed as they are now."""
-    asked = await asked_in_step(ctx, path, named)
+    asked, names = in_own_folder(what, path, await asked_in_step(ctx, path, named))
+    # Commits are read from git, which no index is behind.
+    asked = [replace(it, patience=0) for it in asked]
 
     def ask(it: Asked, _: int) -> Changes:
-        return it.place.opened.index.changes(ChangesQuery(what, it.place.relative, cursor=cursor))
+        return it.place.opened.index.changes(ChangesQuery(names.get(it.name, what), it.place.relative, cursor=cursor))
 
     def write(found: Changes, _: Asked, room: int, mark: str) -> str:
         return changes_text(found, room, start=int(cursor or 0), mark=mark)
@@ -335,3 +353,8 @@ async def index_status(
     text = "\n\n".join(text for text, _ in told)
     drawn = served.views.status([status for _, status in told]) if served.views and are_drawn(ctx) else ""
     return with_facts(text, "status", [status_facts(status) for _, status in told], drawn)
+
+
+def _searched(opened: OpenIndex, query: Query, note: str, wait: float | None) -> Answer:
+    patience = PATIENCE_SECONDS if wait is None else 0
+    return ask_again(opened, lambda: opened.index.search(query), notes=note, patience=patience)[0]

@@ -26,6 +26,9 @@ class ChangeSource(Protocol):
     def stop(self) -> None:
         """End; harmless when it never began."""
 
+    def catch_up(self, seconds: float) -> bool:
+        """Wait until the changes made before this call are reported; whether they are, as far as it can be told."""
+
     def refresh(self) -> None:
         """Watch folders which have come into scope since; raises OSError like `start`."""
 
@@ -68,6 +71,11 @@ class NativeTreeWatch:
         if self._observer.is_alive():
             self._observer.stop()
             self._observer.join()
+
+    def catch_up(self, seconds: float) -> bool:
+        """Return True: these systems tell no place in their queue of events."""
+        del seconds
+        return True
 
     def refresh(self) -> None:
         """Do nothing: the watch covers the whole tree."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
+from threading import Condition, Lock
 
 from watchdog.observers.inotify_c import (
     CallbackId,
@@ -37,6 +37,8 @@ _MASK = Mask(
     | InotifyConstants.IN_EXCL_UNLINK
 )
 _GONE_ERRORS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP})
+_ASIDE, _ASIDE_MASK = os.fsencode(os.devnull), Mask(InotifyConstants.IN_DELETE_SELF)
+"""A file outside of every tree, and an event that it never has: its watch only marks a place in the queue of events."""
 
 
 class InotifyWatch:
@@ -63,7 +65,7 @@ class InotifyWatch:
         self._lost = lost
         self._lock = Lock()
         self._watched: dict[Path, tuple[WatchDescriptor, _Folder]] = {}
-        self._fd: InotifyFD | None = None
+        self._fd: _Reader | None = None
 
     def start(self) -> None:
         """Begin to watch.
@@ -71,7 +73,7 @@ class InotifyWatch:
         Raises:
             OSError: the system has no free watches (ENOSPC) or instances (EMFILE), or the root is gone.
         """
-        self._fd = InotifyFD()
+        self._fd = _Reader()
         self._fd.start()
         try:
             self._add(self.root)
@@ -88,6 +90,11 @@ class InotifyWatch:
             fd.join()
         with self._lock:
             self._watched.clear()
+
+    def catch_up(self, seconds: float) -> bool:
+        """Wait until `changed` was called for all changes made before this call; return whether it was."""
+        fd = self._fd
+        return fd is None or fd.catch_up(seconds)
 
     def refresh(self) -> None:
         """Watch folders which have come into scope.
@@ -160,6 +167,50 @@ class InotifyWatch:
         """Report lost events after an overflow of the kernel's queue, and watch folders it may have hidden."""
         self._watch_new(self.root)
         self._lost("the system's queue of file events ran over")
+
+
+class _Reader(InotifyFD):
+    """Reads events in order, and tells when those of a moment have passed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._passing = Condition()
+        self._passed = 0
+
+    def catch_up(self, seconds: float) -> bool:
+        """Wait until the events that are in the queue now were handled; return whether they were."""
+        mark = _Mark()
+        try:
+            descriptor = self.add_callback(_ASIDE, _ASIDE_MASK, mark, CallbackId(id(mark)))
+            # The end of a watch is an event too, and the last one in the queue now.
+            self.remove_callbacks([(descriptor, CallbackId(id(mark)))])
+        except OSError:
+            # No watch is left, or this watch has ended: nothing is known of the queue.
+            return False
+        with self._passing:
+            return self._passing.wait_for(lambda: self._passed >= descriptor, seconds)
+
+    def handle_event(self, event: InotifyEvent) -> None:
+        """Handle an event; one that ends a watch is noted too."""
+        super().handle_event(event)
+        if event.is_ignored:
+            with self._passing:
+                # Descriptors only grow: a larger one was made later.
+                self._passed = max(self._passed, event.wd)
+                self._passing.notify_all()
+
+
+class _Mark:
+    """Callbacks of a watch that has no events."""
+
+    def on_event(self, event: InotifyEvent) -> None:
+        """Do nothing."""
+
+    def on_watch_deleted(self, wd: WatchDescriptor) -> None:
+        """Do nothing."""
+
+    def on_queue_overflow(self) -> None:
+        """Do nothing: the root speaks for all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

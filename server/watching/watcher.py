@@ -21,6 +21,8 @@ from cqm.server.watching.reports import Backlog, WatchReport
 
 _log = logging.getLogger(__name__)
 
+_EVENTS_SECONDS = 0.5
+"""Longest wait for the events of changes made just before a call; they take some milliseconds."""
 IGNORE_FILES = frozenset({".gitignore", ".cqmignore"})
 """Files whose change moves other files in or out of scope."""
 
@@ -89,13 +91,22 @@ class Watcher:
         return self._standing
 
     def backlog(self) -> Backlog:
-        """Count known changes missing from the index; unknown while changes aren't watched."""
+        """Count changes made so far and missing from the index; unknown while changes aren't watched."""
+        is_told = self._catch_up(_EVENTS_SECONDS)
         known, standing = self._pending.backlog(), self._standing
+        if not is_told and not standing:
+            return Backlog(known.count or None, known.since)
         return Backlog(known.count or None, known.since, standing.message) if standing else known
 
     def wait(self, seconds: float) -> bool:
-        """Wait until all changes known now are in the index; whether they are."""
-        return self._pending.wait(seconds)
+        """Wait until all changes made so far are in the index; whether they are."""
+        is_told = self._catch_up(min(seconds, _EVENTS_SECONDS))
+        return self._pending.wait(seconds) and is_told
+
+    def _catch_up(self, seconds: float) -> bool:
+        """Wait for the events of changes made so far: a change of this moment is in the system's queue."""
+        source = self._source
+        return source is None or source.catch_up(seconds)
 
     def _run(self) -> None:
         try:

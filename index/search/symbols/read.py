@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cqm.index.disk.locations import relative_to_root
 from cqm.index.files.listed import is_folder, listed_file
 from cqm.index.generations.generation import Generation
-from cqm.index.model.errors import NotIndexedError, QueryError, ScanError
+from cqm.index.model.errors import NotIndexedError, QueryError, ScanError, UnknownNameError
 from cqm.index.model.symbols import Reading, ReadQuery
 from cqm.index.ranking.question import Lines, Question, read_question
 from cqm.index.search.named.defining import NameLookup, meant_name
@@ -68,7 +68,9 @@ class Reader(NamedTuple):
         what = query.what.strip()
         if not what or len(what) > _LONGEST_NAME:
             given = f"`what` has {len(what):,} characters" if what else "`what` is empty"
-            raise QueryError(f"{given}: expected a symbol, `path:10-40` or `path`, of at most {_LONGEST_NAME:,}.")
+            raise QueryError(
+                f"{given}: expected a symbol, `path:10-40` or `path`, of at most {_LONGEST_NAME:,} characters."
+            )
         if not 1 <= query.tokens <= _MOST_TOKENS:
             raise QueryError(f"`tokens {query.tokens}`: expected 1 to {_MOST_TOKENS}.")
         if query.base and _LINES_ALONE.fullmatch(what):
@@ -158,7 +160,7 @@ class Reader(NamedTuple):
                 raise self._missing(query.what.strip())
             near = [it.definition.symbol for it in found[:3]] or near_names(self.generation, name)
             hint = f"Did you mean {', '.join(dict.fromkeys(near))}?" if near else "Search for it in other words."
-            raise QueryError(f"No symbol of the index is called `{query.what}`.", remedy=hint)
+            raise UnknownNameError(f"No symbol of the index is called `{query.what}`.", remedy=hint)
         if len({(it.path, it.symbol) for it in best}) > 1:
             return Reading(query.what, definitions=tuple(best[:_MOST_DEFINITIONS]))
         path = best[0].path

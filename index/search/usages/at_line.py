@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from cqm.chunkers.facts.names import COMMENT, KINDS, STRING
 from cqm.index.generations.generation import Generation
-from cqm.index.model.errors import QueryError
+from cqm.index.model.errors import QueryError, UnknownNameError
 from cqm.index.ranking.question import Question
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.named.named_paths import has_usual_ending
@@ -67,7 +67,7 @@ def line_place(generation: Generation, question: Question, root: str) -> LinePla
     if not has_usual_ending(path):
         return None
     near = ", ".join(tree.near(path))
-    raise QueryError(f"No file of the index is at `{path}`.", remedy=f"Did you mean {near}?" if near else "")
+    raise UnknownNameError(f"No file of the index is at `{path}`.", remedy=f"Did you mean {near}?" if near else "")
 
 
 def symbol_at(lookup: NameLookup, place: LinePlace) -> str:
@@ -84,9 +84,9 @@ def symbol_at(lookup: NameLookup, place: LinePlace) -> str:
     lines = text_of_file(parts).split("\n")
     end = min(len(lines), max((row.end_line for row in rows), default=0))
     if not end:
-        raise QueryError(f"`{place}`: {place.path} is empty in the index.")
+        raise UnknownNameError(f"`{place}`: {place.path} is empty in the index.")
     if not 1 <= place.line <= end:
-        raise QueryError(f"`{place}`: expected lines 1 to {end}; {place.path} ends there in the index.")
+        raise UnknownNameError(f"`{place}`: expected lines 1 to {end}; {place.path} ends there in the index.")
     language = parts[0].language if parts else ""
     line = lines[place.line - 1]
     words = [it for it in _words(_HYPHENATED, line, place.column, language) if _is_defined(lookup, it)]

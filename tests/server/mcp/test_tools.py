@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -745,13 +746,74 @@ async def test_with_several_open_folders_every_tool_takes_places_as_a_search_pri
         assert re.search(rf"^In {name}:\nlimit_retries.*^#\d+ In more/project:\n", uses, re.MULTILINE | re.DOTALL)
         assert "caller.py:2  go  return limit_retries(1)" in uses
         at_line = await call(client, "usages", name="more/project/lib/caller.py:1")
-        assert at_line.startswith("go (lib/caller.py:1): 1 definition\n")
-        assert "In more/project:" not in await call(client, "read", what="limit_retries")
+        assert at_line.startswith("In more/project:\ngo (lib/caller.py:1): 1 definition\n")
+        one = await call(client, "read", what="limit_retries")
+        assert one.startswith(f"In {name}:\n")
+        assert "In more/project:" not in one
         nowhere = await refusal(client, "read", what="nosuch_symbol")
         assert f"Looked for in {name}, more/project." in nowhere
-        assert "outside of git" in await refusal(client, "changes")
+        no_git = await refusal(client, "changes")
+        assert f"{name}: {project} is outside of git" in no_git
+        assert f"more/project: {other} is outside of git" in no_git
         assert "path: expected the folder that the cursor is of" in await refusal(client, "outline", cursor="5")
         assert "Give one of: " in await refusal(client, "index_path")
+
+
+async def test_with_several_open_folders_like_and_resources_refused_what_results_show(
+    connect: Connect, project: Path
+) -> None:
+    other = project.parent / "other"
+    (other / "lib").mkdir(parents=True)
+    (other / "lib" / "caller.py").write_text("def go():\n    return limit_retries(1)\n")
+    (other / "lib" / "second.py").write_text("def again():\n    return limit_retries(2)\n")
+    async with connect(project, other) as client:
+        assert "project/src/limits.py:" in await call(client, "search", query="limit_retries")
+        for like in ("other/lib/caller.py:1", "lib/caller.py:1-2"):
+            assert places_of(await call(client, "search", like=like)) == {"other/lib/second.py"}
+        assert "lib/nowhere.py is not in the index" in await refusal(client, "search", like="lib/nowhere.py:1")
+        for place in ("go", "other/lib/caller.py:1-2"):
+            resource = await client.read_resource(f"cqm://chunk/{place}")
+            assert "return limit_retries(1)" in str(resource.contents)
+        assert "other is a folder that is open. Name a file in it" in await refusal(client, "read", what="other")
+
+
+async def test_with_several_open_folders_the_error_of_one_hid_that_of_the_others(
+    connect: Connect, project: Path
+) -> None:
+    other = project.parent / "other"
+    other.mkdir()
+    (other / "caller.py").write_text("def go():\n    return limit_retries(1)\n")
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "begin"]):
+        who = ["-c", "user.name=me", "-c", "user.email=me@example.com"]
+        await anyio.run_process(["git", "-C", str(other), *who, *command])
+    async with connect(project, other) as client:
+        neither = await refusal(client, "changes", what="HEAD~5")
+        newest = await call(client, "changes")
+    assert "project: " in neither
+    assert "other: `HEAD~5`: `HEAD` has no such commit before it." in neither
+    assert re.search(r"^In other:\n.*begin$", newest, re.MULTILINE | re.DOTALL)
+    assert re.search(r"In project:\n.* is outside of git", newest)
+
+
+async def test_a_served_folder_that_was_deleted_is_named_with_the_remedy(connect: Connect, project: Path) -> None:
+    """Tools said that a path was expected which nobody gave, and the status failed."""
+    async with connect(project) as client:
+        await call(client, "index_path")
+        shutil.rmtree(project)
+        gone = f"The folder {project} that is served does not exist any more. Bring it back"
+        for tool, arguments in (
+            ("read", {"what": "src/limits.py"}),
+            ("read", {"what": "limit_retries"}),
+            ("outline", {"path": "src"}),
+            ("usages", {"name": "limit_retries"}),
+            ("changes", {}),
+            ("search", {"query": "limit_retries", "path": "src"}),
+        ):
+            assert gone in await refusal(client, tool, **arguments)
+        assert f"watch: {gone}" in await call(client, "index_status")
+        found = await call(client, "search", query="limit_retries")
+        assert found.startswith(f"Note: {gone}")
+        assert "src/limits.py:" in found
 
 
 @pytest.mark.parametrize("budget", [200, 500, 2000])
@@ -806,6 +868,52 @@ async def test_files_are_compared_again_and_again_when_the_settings_say_so(
         (project / "src" / "other.py").write_text("def another_new_thing():\n    return 1\n")
         waited = await call(client, "search", query="another_new_thing", wait_seconds=WAIT_SECONDS)
         assert "other.py:" in waited
+
+
+async def test_what_was_written_just_before_was_denied_by_read_and_usages(connect: Connect, project: Path) -> None:
+    """They said "No symbol of the index is called ...", with another name, and not that the index was behind."""
+    async with connect(project) as client:
+        await call(client, "index_path")
+        await until(client, "limit_retries", lambda reply: ", fresh." in reply)
+        for number in range(5):
+            name, file = f"just_written_{number}", f"written_{number}.py"
+            (project / "src" / file).write_text(f"def {name}():\n    return 1\n")
+            reply = {
+                0: lambda: call(client, "read", what=name),  # noqa: B023 - awaited in the same round
+                1: lambda: call(client, "usages", name=name),  # noqa: B023
+                2: lambda: call(client, "usages", name=f"src/{file}:1"),  # noqa: B023
+                3: lambda: call(client, "search", like=f"src/{file}:1"),  # noqa: B023
+                4: lambda: call(client, "search", query=f"{name} path:src/{file}"),  # noqa: B023
+            }[number]
+            assert f"src/{file}:" in await reply() or number == 3
+        resource = await client.read_resource("cqm://chunk/just_written_0")
+    assert "def just_written_0" in str(resource.contents)
+
+
+async def test_where_a_change_takes_long_read_and_usages_say_that_the_index_is_behind(
+    project: Path, tmp_path: Path, server: ScriptedServer, mode: str
+) -> None:
+    settings = model_settings(tmp_path, server)
+    async with Client(make_server(settings, make_guard([project])), mode=mode) as client:
+        await call(client, "index_path")
+        await until(client, "limit_retries", lambda reply: ", fresh." in reply)
+        opened = Event()
+
+        def hold(request: Request) -> Reply | None:
+            is_new = any("def brand_new_thing" in text for text in request.texts)
+            return Reply(503) if is_new and not opened.wait(WAIT_SECONDS) else None
+
+        server.rule = hold
+        (project / "src" / "new.py").write_text("def brand_new_thing():\n    return 1\n")
+        refused = await refusal(client, "read", what="brand_new_thing")
+        lacking = await call(client, "usages", name="brand_new_thing")
+        opened.set()
+        found = await call(client, "usages", name="brand_new_thing", wait_seconds=WAIT_SECONDS)
+    behind = "1 changed file is not indexed yet, the first changed "
+    assert f"No symbol of the index is called `brand_new_thing`. {behind}" in refused
+    assert "It may be found soon." in refused
+    assert lacking.startswith(f"Note: {behind}")
+    assert found.startswith("brand_new_thing: 1 definition")
 
 
 @pytest.mark.parametrize("shared", [True], indirect=True)

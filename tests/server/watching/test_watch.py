@@ -343,6 +343,33 @@ def test_a_change_is_known_to_be_missing_until_it_is_taken_up(scene: Scene) -> N
 
 
 @linux_only
+def test_what_was_written_just_before_was_told_as_fresh(scene: Scene) -> None:
+    seen = scene.watch(WatchOptions(quiet=0.001))
+    watcher = scene.watchers[0]
+    for number in range(50):
+        scene.put(f"{number}.py")
+        # Its event is in the system's queue, perhaps not read yet.
+        assert watcher.wait(PATIENCE_SECONDS)
+        assert any(f"{number}.py" in batch for batch in seen.batches if batch)
+
+
+@linux_only
+def test_while_events_cannot_be_read_nothing_is_told_as_fresh(scene: Scene) -> None:
+    scene.watch(WatchOptions(quiet=0.02))
+    watcher = scene.watchers[0]
+    assert watcher.wait(PATIENCE_SECONDS)
+    assert watcher.backlog().count == 0
+    scene.pause.clear()
+    (scene.root / "package").mkdir()
+    scene.put("app.py")
+    assert watcher.backlog().count != 0
+    assert not watcher.wait(0.01)
+    scene.pause.set()
+    assert watcher.wait(PATIENCE_SECONDS)
+    assert watcher.backlog().count == 0
+
+
+@linux_only
 def test_a_limit_met_later_is_told_too(scene: Scene) -> None:
     seen = scene.watch(WatchOptions(quiet=0.02, poll=0.05))
     scene.folder_error = OSError(errno.ENOSPC, "inotify watch limit reached")

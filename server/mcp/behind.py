@@ -1,0 +1,71 @@
+"""Ask an index again where it lacks what a change may have brought: no answer denies what was just written."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.model.errors import FilterError, NotIndexedError, UnknownNameError
+from cqm.index.model.freshness import NOT_KNOWN, judged
+from cqm.server.answers.status_text import stale_lines
+from cqm.server.workspace.workspace import OpenIndex
+
+PATIENCE_SECONDS = 2.0
+"""Longest wait for changes where an index lacks what was asked for, of a call that names no wait."""
+LACKS = (FilterError, NotIndexedError, UnknownNameError)
+"""Errors about a name, file or place that an index does not have."""
+_Found = TypeVar("_Found")
+
+
+def pending_notes(opened: OpenIndex) -> str:
+    """Write the known changes missing from an index as notes of a reply, a line each."""
+    backlog = opened.backlog()
+    return "".join(f"Note: {line}\n" for line in stale_lines(judged(NOT_KNOWN, backlog.count, backlog.since)))
+
+
+def ask_again(
+    opened: OpenIndex,
+    ask: Callable[[], _Found],
+    *,
+    notes: str = "",
+    patience: float = PATIENCE_SECONDS,
+    is_there: Callable[[_Found], bool] = lambda _: True,
+) -> tuple[_Found, str]:
+    """Ask an index; where it lacks what was asked for, wait for the changes made so far, and ask once more.
+
+    Parameters:
+        opened: the index.
+        ask: asks it.
+        notes: of the reply, as long as the index is asked once.
+        patience: longest wait in seconds.
+        is_there: whether an answer has what was asked for.
+
+    Returns:
+        The answer, and the notes of it.
+
+    Raises:
+        CqmError: see `ask`; an error about a missing name tells that changes are missing too.
+    """
+    try:
+        found = ask()
+        if is_there(found):
+            return found, notes
+    except LACKS as error:
+        if not (patience and opened.wait(patience)):
+            raise _behind(error, opened, notes) from error
+    else:
+        if not (patience and opened.wait(patience)):
+            return found, notes
+    try:
+        return ask(), pending_notes(opened)
+    except LACKS as error:
+        raise _behind(error, opened, "") from error
+
+
+def _behind(error: CqmError, opened: OpenIndex, notes: str) -> CqmError:
+    """Add to an error that the index is behind its files, where it is, or that nobody knows."""
+    told = notes or pending_notes(opened)
+    sentences = [line.removeprefix("Note: ") for line in told.splitlines()] or [opened.backlog().problem]
+    if not any(sentences):
+        return error
+    message = " ".join([error.message, *sentences])
+    return type(error)(message, remedy=f"It may be found soon. {error.remedy}".strip(), retryable=True)
