@@ -28,9 +28,14 @@ UNNAMED = frozenset({"list_lit", "anon_fn_lit"})
 _PIPED = frozenset({"infix_expression"})
 _SYMBOL = "symbol"
 """A word of a Lisp, whose calls are lists."""
-_BINDING = re.compile(r"(let|do|flet|labels|macrolet|symbol-macrolet|parameterize|with-)\S*")
-_DEFINING = re.compile(r"(cl-)?def\S*")
-_LAMBDA = re.compile(r"(lambda|λ|define\S*|fn)")
+_BINDING = re.compile(
+    r"(let\*?|letrec\*?|let-values|let\*-values|if-let\*?|when-let\*?|do\*?|dolist|dotimes|(cl-)?(flet|labels|macrolet)"
+    r"|symbol-macrolet|parameterize|with-syntax|let-syntax)"
+)
+_DEFINING = re.compile(
+    r"(cl-)?def(un|macro|subst|generic|method|type|struct|class|ine-(derived-mode|minor-mode|record-type|values|macro)|s?alias|custom|var|const|\*?)\*?"
+)
+_LAMBDA = re.compile(r"(lambda|λ|define|define-syntax-rule|fn)")
 _TAG = re.compile(rb"<\.?(?:[A-Z][\w.]*\.)?\Z")
 
 
@@ -104,8 +109,11 @@ def _heads_call(leaf: "Node", of: "Node", data: bytes) -> bool:
     if _DEFINING.fullmatch(head):
         return place > 2  # noqa: PLR2004 - (defun name (parameters) ...)
     outer = around.parent
-    is_bound = outer is not None and outer.type == "list" and 0 < _place(around, outer) <= 2  # noqa: PLR2004 - "named let"
-    return not (is_bound and outer is not None and _BINDING.fullmatch(text_of(outer.named_children[0], data)))
+    if outer is None or outer.type != "list" or not _BINDING.fullmatch(text_of(outer.named_children[0], data)):
+        return True
+    # A named let has its variables behind its name.
+    bindings = 2 if outer.named_children[1].type == _SYMBOL else 1
+    return _place(around, outer) != bindings
 
 
 def _place(node: "Node", around: "Node") -> int:

@@ -66,7 +66,7 @@ _OF_PEOPLE = (
     ),
     topic(
         "license",
-        ("license/licence/licensing/copying",),
+        ("license/licence/licensing",),
         "under released release distributed mit apache bsd gpl mozilla isc open source type kind term text copyright",
         r"(?:licen[cs]e|copying|unlicense)(?:[-_.][\w.-]+)?$",
         (_MANIFEST, r"licen[cs]e"),

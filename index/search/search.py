@@ -210,14 +210,15 @@ def _judgement(generation: Generation, asked: _Asked, look: _Look) -> tuple[Judg
     of_kinds = bool(asked.query.kinds)
     seen = Seen(look.results[:_JUDGED], look.payloads, cosines, evidence.terms, of_kinds, evidence.likely)
     chunks = generation.manifest.chunk_count()
-    topic = names.question.topic
-    is_file_missing = names.is_file_missing or (topic is not None and not topic.is_of_code and not look.pinned.ids)
+    topic, keep = names.question.topic, look.wanted.keep
+    is_sought = asked.is_pinning and not (keep and (keep.sources or keep.issues or keep.kinds))
+    is_lacking = topic is not None and not topic.is_of_code and is_sought and not look.pinned.ids
     return judged(
         names.question,
         seen,
         chunks,
         names.note,
-        is_file_missing=is_file_missing,
+        is_file_missing=names.is_file_missing or is_lacking,
         is_route_missing=names.is_route_missing,
     )
 

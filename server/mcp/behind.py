@@ -50,15 +50,20 @@ def ask_again(
         if is_there(found):
             return found, notes
     except LACKS as error:
-        if not (patience and opened.wait(patience)):
+        if not _has_waited(opened, patience):
             raise _behind(error, opened, notes) from error
     else:
-        if not (patience and opened.wait(patience)):
+        if not _has_waited(opened, patience):
             return found, notes
     try:
         return ask(), pending_notes(opened)
     except LACKS as error:
         raise _behind(error, opened, "") from error
+
+
+def _has_waited(opened: OpenIndex, patience: float) -> bool:
+    """Wait for changes, if there are any or nobody knows."""
+    return bool(patience) and opened.backlog().count != 0 and opened.wait(patience)
 
 
 def _behind(error: CqmError, opened: OpenIndex, notes: str) -> CqmError:

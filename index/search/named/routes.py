@@ -75,7 +75,7 @@ class _Match(NamedTuple):
 
     @property
     def rank(self) -> tuple[bool, int, float, float, int]:
-        """What tells it from others, without its place."""
+        """Its order among others, without its place."""
         return self[:5]
 
 

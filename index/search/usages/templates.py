@@ -13,7 +13,7 @@ TEMPLATES = frozenset(
 """Languages of files whose tags are code; plain text may be the template of a mail."""
 
 _COMMENT_OPEN = re.compile(r"<!--(?!.*-->)|<%#(?!.*%>)|\{#(?![\w:])(?!.*#\})|\{\{-?\s*(?:/\*|!)(?!.*\}\})|@\*(?!.*\*@)")
-_TAG = re.compile(r"<(?P<way>\.|x-|(?:[A-Za-z][\w-]*[.:])+)?\Z")
+_TAG = re.compile(r"(?<![\w)\]])<(?P<way>\.|x-|(?:[A-Za-z][\w-]*[.:])+)?\Z")
 _INSIDE = r"(?P<inside>(?:(?!%>|\}\}|%\}|!!\}|<%|\{\{|\{%).)*)\Z"
 _OPENED = re.compile(r"(?P<sign><%[=~-]{0,2}|\{\{\{?[-~]?|\{%[-+]?|\{!!)" + _INSIDE)
 _OPENED_LINE = re.compile(

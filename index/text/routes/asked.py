@@ -12,7 +12,7 @@ _LONGEST, _MOST_SEGMENTS = 600, 12
 _LOGGED = re.compile(rf"\b(?P<method>{'|'.join(METHODS)}) +(?P<path>/\S*) +HTTP/\d")
 _ASKED = re.compile(
     rf"(?:(?<![^\s`'\"(])(?P<method>{'|'.join(METHODS)}):? +)?(?<![^\s`'\"(])"
-    r"(?P<path>(?:https?|wss?)://[^\s/?#]+/\S*|/[^\s/]\S*|(?<=[A-Z]{2} )[\w:{<~@][^\s/]*/\S*)"
+    r"(?P<path>(?:https?|wss?)://[^\s/?#]+/\S*|/[^\s/]\S*|(?(method)[\w:{<~@][^\s/]*/\S*|(?!)))"
 )
 _AROUND = "`'\"().,;"
 _SEGMENT = re.compile(r"[\w.~@:{}<>\[\]()*$%+,=!|?-]+")
@@ -82,6 +82,9 @@ def _route(method: str, written: str) -> AskedRoute | None:
     path = unquote(re.split(r"[?#]", written, maxsplit=1)[0]).strip("/")
     segments = tuple(path.split("/")) if path else ()
     if not 0 < len(segments) <= _MOST_SEGMENTS or not all(map(_SEGMENT.fullmatch, segments)):
+        return None
+    # Operators such as "/=" have no word.
+    if not any(map(_WORD.search, segments)):
         return None
     return None if _is_of_file(segments[-1]) else AskedRoute(method, segments)
 

@@ -2,17 +2,20 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, islice
 from typing import NamedTuple
 
+from cqm.index.text.routes.asked import METHODS
 from cqm.index.text.routes.forms import ASSIGNED_PREFIX, CLIENT, FORMS, INCLUDED, MOUNTS, NAMED_LIST, methods_of
 from cqm.index.text.routes.handlers import handler_of
 
 _TAIL = 400
 """Characters behind a path that may tell its methods and handler."""
-_MOST_INCLUDES = 3
-"""Lists within lists of routes that are followed."""
+_MOST_INCLUDES, _MOST_PREFIXES = 3, 16
+"""Lists within lists of routes that are followed, and the places of one list."""
+_LONGEST = 300
+"""Characters of a path with those before it; more are no route that a person wrote."""
 _SERVING = frozenset({"static", "staticfs", "pathprefix", "mount", "forward"})
 """Verbs, in lower case, that answer all paths below theirs."""
 _RESOURCES = frozenset({"resources", "resource", "apiresource"})
@@ -52,7 +55,7 @@ class _Form(NamedTuple):
 def declared_in(text: str) -> list[Declared]:
     """Return the routes that a file's text declares, in order."""
     forms = _forms(text)
-    starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     prefixed = ASSIGNED_PREFIX.finditer(text) if "prefix" in text else ()
     assigned = {match["var"]: match["path"] for match in prefixed}
     lists = [(match.start(), match["var"]) for match in NAMED_LIST.finditer(text)]
@@ -87,9 +90,10 @@ def _forms(text: str) -> list[_Form]:
             verb, path, on, var = (groups.get(name) or "" for name in ("verb", "path", "on", "var"))
             if form.is_of_servers and CLIENT.search(on):
                 continue
-            if " " in path:
+            method, _, rest = path.partition(" ")
+            if method in METHODS:
                 # net/http of Go: "GET /users/{id}".
-                verb, _, path = path.partition(" ")
+                verb, path = method, rest.lstrip()
             is_weak = form.is_weak or verb.lower() in MOUNTS
             found.setdefault(at, _Form(match.start() + _blanks(match[0]), match.end(), verb, path, on, var, is_weak))
     return [found[at] for at in sorted(found)]
@@ -105,7 +109,8 @@ def _indent(text: str, start: int) -> int:
 
 
 def _joined(before: str, path: str) -> str:
-    return f"{before.rstrip('/')}/{path.lstrip('/')}" if before and path else before or path
+    joined = f"{before.rstrip('/')}/{path.lstrip('/')}" if before and path else before or path
+    return joined if len(joined) <= _LONGEST else path[:_LONGEST]
 
 
 def _list_around(lists: Sequence[tuple[int, str]], at: int) -> str:
@@ -121,11 +126,14 @@ def _included(text: str, forms: Sequence[_Form], names: Sequence[str]) -> Mappin
             own[match["var"]].append((name, form.path))
     paths = {name: [path for _, path in places] for name, places in own.items()}
     for _ in range(_MOST_INCLUDES):
-        paths = {
-            name: [_joined(before, path) for around, path in places for before in paths.get(around, [""])]
-            for name, places in own.items()
-        }
+        paths = {name: [*islice(_below(places, paths), _MOST_PREFIXES)] for name, places in own.items()}
     return {name: tuple(dict.fromkeys(it)) for name, it in paths.items()}
+
+
+def _below(places: Sequence[tuple[str, str]], paths: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the paths of a list's places, below those of the lists that they are in."""
+    for around, path in places:
+        yield from (_joined(before, path) for before in paths.get(around, ("",)))
 
 
 def _declared(form: _Form, line: int, own: Sequence[str], tail: str) -> Declared:

@@ -42,8 +42,8 @@ FORMS = (
         "Express, Fastify, Koa, Hono, gin, echo, chi, Javalin",
         ".get( .post( .put( .patch( .delete( .del( .all( .any( .head( .options( .GET( .POST( .PUT( .PATCH( .DELETE("
         " .ANY( .Any( .Get( .Post( .Put( .Patch( .Delete(",
-        rf"^[ \t]*(?P<on>[\w$.]{{0,60}}?)\.(?P<verb>{_LOWER}|{_UPPER}|{_TITLED})\(\s*"
-        rf"(?=[\w.+ \t]*[\"'`](?:[/*]|[\"'`])){_TEXT}(?=\s*,)",
+        rf"^[ \t]*(?P<on>[\w$.]{{0,60}}?)\.(?P<verb>{_LOWER}|{_UPPER}|{_TITLED})\(\s{{0,200}}"
+        rf"(?=[\w.+ \t]{{0,60}}[\"'`](?:[/*]|[\"'`])){_TEXT}(?=\s*,)",
         is_of_servers=True,
     ),
     _form(

@@ -20,8 +20,9 @@ _PLACEHOLDER = re.compile(
 )
 _MANY = re.compile(r"^\*|^\$$|\.\.\.|^[{<]\*|path:|\.[*+]|[*+]\}?$")
 _MOST_VARIANTS = 2
-_MOST_SEGMENTS, _MOST_OPEN = 24, 4
-"""Segments of a pattern, and those that may take none or several of a path: more are no route that a person wrote."""
+_MOST_SEGMENTS, _MOST_OPEN, _MOST_IN_SEGMENT = 24, 4, 3
+"""Segments of a pattern, those that may take none or several of a path, and placeholders of a segment: more are no
+route that a person wrote, and take long to match."""
 
 
 class _Kind(Enum):
@@ -47,7 +48,7 @@ class Segment(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """How a path fits a pattern.
+    """The agreement of a path with a pattern.
 
     Attributes:
         missing: segments in front of the path that the pattern lacks: it may be mounted there.
@@ -88,9 +89,12 @@ def fit(pattern: Sequence[Segment], asked: Sequence[str]) -> Fit | None:
 
 def _pattern(path: str) -> tuple[Segment, ...]:
     marked = _PLACEHOLDER.sub(lambda match: _mark(match[0]), path)
-    segments = tuple(_segment(part) for part in marked.split("/") if part)
+    parts = [part for part in marked.split("/") if part]
+    if len(parts) > _MOST_SEGMENTS or any(len(_MARKS.findall(part)) > _MOST_IN_SEGMENT for part in parts):
+        return ()
+    segments = tuple(map(_segment, parts))
     is_open = sum(it.kind in {_Kind.OPTIONAL, _Kind.REST} for it in segments)
-    return segments if len(segments) <= _MOST_SEGMENTS and is_open <= _MOST_OPEN else ()
+    return segments if is_open <= _MOST_OPEN else ()
 
 
 def _mark(placeholder: str) -> str:

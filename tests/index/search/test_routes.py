@@ -1,12 +1,14 @@
 """Routes as questions: the line that declares the route comes first, then its handler."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from indexed_tree import indexed_tree
 
 from cqm.index.engine import Index
 from cqm.index.model.query import Answer, Confidence, Query
+from cqm.index.ranking.question import read_question
 
 pytestmark = pytest.mark.processes
 
@@ -333,3 +335,31 @@ def test_words_with_a_slash_are_words(index: Index) -> None:
 def test_a_filter_keeps_the_declaration_out(index: Index) -> None:
     answer = index.search(Query("GET /items/5", include=("tests/**",)))
     assert {hit.path.partition("/")[0] for hit in answer.hits} == {"tests"}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            "a = [\n" + "path('notifications/', include(a)),\n" * 30 + "]\n", id="a list that includes itself"
+        ),
+        pytest.param('app.get("/v1/' + "".join(f"{{p{n}}}" for n in range(40)) + 'X", notifications)\n', id="marks"),
+        pytest.param(
+            'notifications = a.group("/x")\na = a.group("/x")\n' + 'a = a.group("/x")\n' * 4000, id="prefixes"
+        ),
+        pytest.param("notifications\n" + ("a.get(" + " " * 2000 + "x\n") * 200, id="blanks"),
+    ],
+)
+def test_a_file_of_routes_could_hold_up_each_question_about_a_route(tmp_path: Path, text: str) -> None:
+    with indexed_tree(
+        tmp_path, {"hostile.py": text, "app.py": '@app.get("/v1/notifications")\ndef told(): ...\n'}
+    ) as it:
+        assert it.search(Query("GET /v1/notifications")).hits[0].path == "app.py"
+
+
+@pytest.mark.parametrize(
+    "text", ["HTTP request/response code", "find the URL encode/decode function", "what does /= do"]
+)
+def test_capitals_and_operators_were_taken_for_routes(index: Index, text: str) -> None:
+    assert read_question(text).route is None
