@@ -50,7 +50,7 @@ def read_list(text: str, base: Path) -> list[Repository]:
         base: the folder that others are relative to.
 
     Raises:
-        BulkError: names that are none, or that two repositories have; all of them.
+        BulkError: names that are none, or that two repositories have; all of them. The list is empty.
     """
     found: dict[str, Repository] = {}
     problems: list[str] = []
@@ -70,6 +70,8 @@ def read_list(text: str, base: Path) -> list[Repository]:
             found[name] = Repository(place, name)
     if problems:
         raise BulkError("\n  ".join(problems), remedy="Correct the list.")
+    if not found:
+        raise BulkError("The list names no repository.", remedy="Write a folder or an address a line.")
     return list(found.values())
 
 

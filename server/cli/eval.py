@@ -52,6 +52,8 @@ def _cell(value: float | None) -> str:
 
 RESULTS = 50
 """Results asked for: as a rule they include ten files."""
+_MOST_MISSING = 5
+"""Targets without a file that are named."""
 _TREES = "repos.json"
 
 
@@ -163,8 +165,19 @@ def _judged_of(tree: Tree, topics: Sequence[Topic], settings: Settings) -> Itera
     with open_index(tree.folder, settings) as opened:
         if bring_up_to_date(opened).lacking:
             opened.improve()
-        for topic in topics:
-            yield _judged(opened, tree, _in_place(topic, tree), settings)
+        placed = [_in_place(topic, tree) for topic in topics]
+        _tell_missing(tree, placed)
+        for topic in placed:
+            yield _judged(opened, tree, topic, settings)
+
+
+def _tell_missing(tree: Tree, topics: Sequence[Topic]) -> None:
+    """Name targets that no file has: a renamed file or a typing error would read as a worse search."""
+    paths = [(topic.id, target.path) for topic in topics for target in topic.targets]
+    missing = [f"{name}: {path}" for name, path in paths if not (tree.folder / path.removeprefix(tree.prefix)).exists()]
+    if missing:
+        more = f", and {len(missing) - _MOST_MISSING} more" if len(missing) > _MOST_MISSING else ""
+        say(f"{tree.folder} has no file for {', '.join(missing[:_MOST_MISSING])}{more}. Correct these targets.")
 
 
 def _in_place(topic: Topic, tree: Tree) -> Topic:

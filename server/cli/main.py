@@ -1,5 +1,6 @@
 """The `cqm` command: errors and exit codes of all commands. Everything heavier is imported when a command runs."""
 
+import errno
 import gc
 import io
 import os
@@ -85,6 +86,12 @@ def _code_of_unwritten(error: OSError) -> int:
         # The reader has seen enough, as in `cqm search ... | head`. Python's buffered output goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        say(
+            f"cqm: {error.filename or 'The output'} cannot be written: {error.strerror}.",
+            "Free space there, or write to another disk.",
+        )
+        return PARTIAL
     say(f"cqm: {error}", *filter(None, [remedy_of_shortage(error)]))
     return PARTIAL
 

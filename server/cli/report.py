@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from cqm.index.disk.durable import is_replaceable
 from cqm.server.cli.progress import progress_shown
 from cqm.server.config.settings import Settings
 from cqm.server.console import emit, show
@@ -23,9 +24,26 @@ def report(root: Path, settings: Settings, *, page: Path | None, as_json: bool) 
     with progress_shown() as progress:
         found = quality_report(root, options, report=progress)
     if page:
-        page.write_text(report_page(found), encoding="utf-8", errors="backslashreplace", newline="\n")
+        _write_page(page, report_page(found).encode("utf-8", "backslashreplace"))
     if as_json:
         emit(found)
     else:
         show(report_lines(found))
     return 1 if found.has_errors else 0
+
+
+def _write_page(page: Path, content: bytes) -> None:
+    """Write a page in the place of an earlier one once it is complete: a full disk leaves that as it is."""
+    if not is_replaceable(page):
+        page.write_bytes(content)
+        return
+    new = page.with_name(f".{page.name}.new")
+    new.unlink(missing_ok=True)
+    try:
+        # A new name, so that no link of a stranger's folder is followed.
+        with new.open("xb") as file:
+            file.write(content)
+        new.replace(page)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise

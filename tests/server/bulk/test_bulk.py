@@ -64,6 +64,12 @@ def test_every_mistake_of_a_list_is_told_at_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("text", ["", "# nothing yet\n\n"])
+def test_an_empty_list_was_a_success(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BulkError, match="The list names no repository"):
+        read_list(text, tmp_path)
+
+
 @pytest.mark.processes
 def test_repositories_become_the_snapshots_of_any_engine_and_the_next_run_does_what_is_left(cqm: "Cqm") -> None:
     elsewhere = cqm.project.parent / "elsewhere"

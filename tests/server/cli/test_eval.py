@@ -162,6 +162,14 @@ def test_a_bad_line_is_named(cqm: "Cqm", line: str, complaint: str) -> None:
     assert complaint in done.stderr
 
 
+def test_a_target_that_no_file_has_was_a_plain_miss(cqm: "Cqm") -> None:
+    line = '{"id": "1", "query": "greet", "targets": [{"path": "src/greetings.py"}, {"path": "src/greeting.py"}]}'
+    (cqm.project / "renamed.jsonl").write_text(line, encoding="utf-8")
+    done = cqm.run("eval", "renamed.jsonl")
+    assert done.returncode == 0
+    assert "has no file for 1: src/greetings.py. Correct these targets." in done.stderr
+
+
 def test_a_change_of_ranking_is_a_difference_from_the_golden_files(cqm: "Cqm", tmp_path: Path) -> None:
     command = ["eval", asked(cqm, ASKED), "--mode", "lexical", "--golden", str(tmp_path / "golden")]
     assert cqm.run(*command, "--accept").returncode == 0

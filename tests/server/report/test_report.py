@@ -1,5 +1,7 @@
 """`cqm report`: how a folder is chunked, as text, JSON and a page."""
 
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -192,3 +194,23 @@ def test_names_of_files_are_text_on_the_page(cqm: "Cqm") -> None:
 def _files(cqm: "Cqm") -> list[str]:
     found = (path.relative_to(cqm.project).as_posix() for path in cqm.project.rglob("*.*") if path.is_file())
     return [path for path in found if not path.startswith(".git")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit that holds stands for a full disk")
+def test_a_page_that_could_not_be_written_was_left_empty(cqm: "Cqm") -> None:
+    import resource
+
+    target = cqm.project.parent / "report.html"
+    target.write_text("the page of yesterday")
+    assert cqm.run("index").returncode == 0
+    done = subprocess.run(
+        [cqm.program, "report", "--html", str(target)],
+        cwd=cqm.project,
+        env=cqm.environment,
+        capture_output=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000)),
+    )
+    assert done.returncode == 1
+    assert target.read_text() == "the page of yesterday"
+    assert [it.name for it in target.parent.glob(".report*")] == []
