@@ -38,7 +38,6 @@ class Topic:
     """Something that people ask of every project.
 
     Attributes:
-        name: of the topic.
         ways: to ask for it: each is groups of words, of which a question has one each.
         words: all that a question may have beside words like "how" and "the", stemmed.
         names: words that ask for it alone, as in "license".
@@ -46,7 +45,6 @@ class Topic:
         is_of_code: whether code may answer it as well.
     """
 
-    name: str
     ways: tuple[tuple[frozenset[str], ...], ...]
     words: frozenset[str]
     names: frozenset[str]
@@ -73,7 +71,6 @@ _ANY = stemmed(
 
 
 def topic(
-    name: str,
     ways: Sequence[str],
     beside: str,
     *files: str | tuple[str, str],
@@ -83,7 +80,6 @@ def topic(
     """Make a topic.
 
     Parameters:
-        name: of it.
         ways: the groups of each have a blank between them, their words a "/".
         beside: further words.
         files: patterns of paths from the name of a folder or file on, some with that of a line.
@@ -92,7 +88,7 @@ def topic(
     """
     groups = tuple(tuple(stemmed(group.replace("/", " ")) for group in way.split()) for way in ways)
     words = _ANY.union(stemmed(beside), *(group for way in groups for group in way))
-    return Topic(name, groups, words, stemmed(names), tuple(map(_files, files)), is_of_code)
+    return Topic(groups, words, stemmed(names), tuple(map(_files, files)), is_of_code)
 
 
 def _files(row: str | tuple[str, str]) -> Files:

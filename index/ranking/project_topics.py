@@ -44,7 +44,7 @@ def _supported(languages: str, *files: str | tuple[str, str]) -> Topic:
     asked = "support/require/minimum/minimal/oldest/compatible/need/target/run/which/what/it"
     beside = "lowest min least js language runtime compiler earliest still newer older range compatibility requirement"
     ways = (f"{group} version {asked}", f"{group} minimum/oldest")
-    return topic(f"supported {languages.partition(' ')[0]}", ways, beside, *files)
+    return topic(ways, beside, *files)
 
 
 def _in_readme(language: str) -> tuple[str, str]:
@@ -53,7 +53,7 @@ def _in_readme(language: str) -> tuple[str, str]:
 
 _OF_PEOPLE = (
     topic(
-        "changelog",
+        # changelog
         (
             *("changelog", "change log", "release note", "history release/project"),
             "change between version/release",
@@ -65,7 +65,7 @@ _OF_PEOPLE = (
         names="changelog",
     ),
     topic(
-        "license",
+        # license
         ("license/licence/licensing",),
         "under released release distributed mit apache bsd gpl mozilla isc open source type kind term text copyright",
         r"(?:licen[cs]e|copying|unlicense)(?:[-_.][\w.-]+)?$",
@@ -73,15 +73,16 @@ _OF_PEOPLE = (
         names="license licence",
     ),
     topic(
-        "vulnerabilities",
+        # vulnerabilities
         ("vulnerability report/reporting/disclose/disclosure", "security policy", "security report/reporting"),
         "security issue privately responsibly bug problem policy",
         rf"security{_TEXT}",
         (_DOCUMENT, _heading("security|vulnerabilit")),
     ),
-    topic("conduct", ("code conduct",), "community", rf"code[-_]of[-_]conduct{_TEXT}"),
+    # conduct
+    topic(("code conduct",), "community", rf"code[-_]of[-_]conduct{_TEXT}"),
     topic(
-        "maintainers",
+        # maintainers
         (
             *("maintainer", "maintain project/this/it/who/code/repository", "author who/project/library"),
             *("wrote/written who/this/it/project", "owner code", "codeowner", "responsible project/repository"),
@@ -95,7 +96,7 @@ _OF_PEOPLE = (
         (_README, _heading(r"maintain|authors?\b|owners?\b|credits|people|\bteam\b")),
     ),
     topic(
-        "contributing",
+        # contributing
         (
             "contribute/contributing/contribution/contributor guide/guideline/rule/how/i/we/project/instruction",
             "pull request i/we/how/guideline/submit",
@@ -108,7 +109,7 @@ _OF_PEOPLE = (
         names="contributing",
     ),
     topic(
-        "templates",
+        # templates
         ("template issue/pull",),
         "request bug report github",
         r"(?:\.github|\.gitlab)/[^/]*(?:issue|pull_request|merge_request)_template.*$",
@@ -116,7 +117,7 @@ _OF_PEOPLE = (
 )
 _OF_TOOLS = (
     topic(
-        "docker",
+        # docker
         ("dockerfile", "docker image/build/run/compose/container/start/it/project", "container setup/build"),
         "image build built run start container i locally base development with in",
         r"(?:[^/]*\.)?(?:Dockerfile|Containerfile)(?:\.[^/]*)?$",
@@ -126,7 +127,7 @@ _OF_TOOLS = (
         names="dockerfile",
     ),
     topic(
-        "style",
+        # style
         (
             "lint/linter/linting which/configuration/config/configured/setup/project/i/we",
             *("code style/formatting/formatter/formatted/convention", "style guide/checker", "formatter code/which"),
@@ -147,20 +148,20 @@ _OF_TOOLS = (
         r"\.editorconfig$",
     ),
     topic(
-        "hooks",
+        # hooks
         ("pre commit hook", "git hook"),
         "commit run",
         *(r"\.pre-commit-config\.ya?ml$", r"\.husky/[^/]+$", r"lefthook\.ya?ml$"),
     ),
     topic(
-        "updates",
+        # updates
         ("dependabot", "renovate", "dependency update automatic/automatically/bot/automated"),
         "update bot dependencies",
         *(r"dependabot\.ya?ml$", r"\.?renovate(?:rc)?\.json5?$", r"\.scala-steward\.conf$"),
         names="dependabot renovate",
     ),
     topic(
-        "release",
+        # release
         (
             "release/publish process/made/make/it/project/publish/we/i/automated/cut/done/script/workflow/new/step",
             *("packaged publish/release it/this/project/we/i/how", "deploy project/it/i/we"),
@@ -181,7 +182,7 @@ _OF_TOOLS = (
         ),
     ),
     topic(
-        "tests",
+        # tests
         ("test/suite/spec run/execute/i/we",),
         "unit integration local locally suite my changes tests command how single start",
         (_GUIDE, _RUN_TESTS),
@@ -196,7 +197,7 @@ _OF_TOOLS = (
         (rf"(?:mix\.exs|{_SCALA}|{_GRADLE}|build\.(?:zig|ps1)|pom\.xml|CMakeLists\.txt)$", r"\btest"),
     ),
     topic(
-        "build",
+        # build
         ("build/built/compile/building it/this/project/we/i/source/instruction/system/configured",),
         "source from package packaged instruction binary release it step command script system tool locally scratch",
         rf"(?:build|building|install|compiling){_TEXT}",
@@ -210,7 +211,7 @@ _OF_TOOLS = (
         rf"(?:{_SETUP}|Cargo\.toml|[^/]+\.(?:gemspec|cabal|podspec)|mix\.exs|Package\.swift|Directory\.Build\.props|go\.mod)$",
     ),
     topic(
-        "ci",
+        # ci
         (
             *("ci", "continuous integration", "github action/workflow", "gitlab pipeline"),
             *("travis", "jenkins", "appveyor", "circleci"),
@@ -227,7 +228,7 @@ _OF_TOOLS = (
         names="ci",
     ),
     topic(
-        "documentation",
+        # documentation
         ("documentation/docs build/built/hosted/published/site",),
         "website api generate",
         r"(?:mkdocs\.ya?ml|\.readthedocs\.ya?ml|book\.toml|docusaurus\.config\.\w+|\.?typedoc\.json|\.jazzy\.yaml"
@@ -302,7 +303,7 @@ _OF_LANGUAGES = (
 )
 _OF_PROGRAM = (
     topic(
-        "dependencies",
+        # dependencies
         (
             "dependency list/version/project/external/party/declare/define/specified/managed/pinned/it/this/what/which",
             *("depend what/which/library/package/project/it", "external/party library/package/module/dependency"),
@@ -324,7 +325,7 @@ _OF_PROGRAM = (
         names="dependencies",
     ),
     topic(
-        "entry",
+        # entry
         (
             *("entry point/main", "entrypoint", "main function/method/file/program/entry"),
             "program/execution start/begin where",
@@ -348,7 +349,7 @@ _OF_PROGRAM = (
         is_of_code=True,
     ),
     topic(
-        "environment",
+        # environment
         ("environment variable", "env var/variable"),
         "read use example sample which required local",
         r"\.env\.(?:example|sample|template|dist|defaults?)$",

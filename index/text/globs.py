@@ -10,6 +10,7 @@ from cqm.index.model.errors import QueryError
 _FOLDER = re.compile(r"/?((?:[^*?\[\]{}!\\/]+/)+)\*\*")
 _BRACES = re.compile(r"(?<!\\)(?P<before>(?:\\\\)*)\{(?P<parts>[^{}]{0,400},[^{}]{0,400})\}")
 """Not after a backslash, unless that is escaped itself."""
+_BRACKET = re.compile(r"(?<!\\)[\[\]]")
 _MOST_ALTERNATIVES = 256
 
 
@@ -61,9 +62,8 @@ def _alternatives(glob: str) -> list[str]:
 
 def _with_brackets_as_named(glob: str) -> tuple[str, ...]:
     """Return a glob, and also as one whose brackets are characters of a name: web frameworks call folders "[id]"."""
-    if "[" not in glob or "\\" in glob:
-        return (glob,)
-    return (glob, "".join(f"\\{sign}" if sign in "[]" else sign for sign in glob))
+    named = _BRACKET.sub(r"\\\g<0>", glob)
+    return (glob,) if named == glob else (glob, named)
 
 
 def escaped(path: str) -> str:

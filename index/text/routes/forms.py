@@ -19,27 +19,25 @@ class Form(NamedTuple):
     """A form of declarations.
 
     Attributes:
-        name: of frameworks that have it.
         cues: texts of which a file with such a declaration has one: looking for these is far cheaper.
         pattern: of the beginning of a declaration.
         is_weak: whether other lines have this form too.
         is_of_servers: whether the same call on a client asks another program.
     """
 
-    name: str
     cues: tuple[str, ...]
     pattern: re.Pattern[str]
     is_weak: bool = False
     is_of_servers: bool = False
 
 
-def _form(name: str, cues: str, pattern: str, *, is_weak: bool = False, is_of_servers: bool = False) -> Form:
-    return Form(name, tuple(cues.split()), re.compile(pattern, re.MULTILINE), is_weak, is_of_servers)
+def _form(cues: str, pattern: str, *, is_weak: bool = False, is_of_servers: bool = False) -> Form:
+    return Form(tuple(cues.split()), re.compile(pattern, re.MULTILINE), is_weak, is_of_servers)
 
 
 FORMS = (
     _form(
-        "Express, Fastify, Koa, Hono, gin, echo, chi, Javalin",
+        # Express, Fastify, Koa, Hono, gin, echo, chi, Javalin
         ".get( .post( .put( .patch( .delete( .del( .all( .any( .head( .options( .GET( .POST( .PUT( .PATCH( .DELETE("
         " .ANY( .Any( .Get( .Post( .Put( .Patch( .Delete(",
         rf"^[ \t]*(?P<on>[\w$.]{{0,60}}?)\.(?P<verb>{_LOWER}|{_UPPER}|{_TITLED})\(\s{{0,200}}"
@@ -47,70 +45,83 @@ FORMS = (
         is_of_servers=True,
     ),
     _form(
-        "Express' use and route, net/http, gorilla/mux, chi, axum, actix",
+        # Express' use and route, net/http, gorilla/mux, chi, axum, actix
         ".use( oute( .nest( ount( andle ervice( Prefix( Static scope( resource(",
         rf"^[ \t]*(?P<on>[\w$.]{{0,60}}?)\.(?P<verb>use|route|Route|nest|mount|Mount|HandleFunc|Handle|handle|scope"
         rf"|route_service|PathPrefix|StaticFS|StaticFile|Static|service|web::scope|web::resource)\(\s*{_TEXT}",
     ),
     _form(
-        "groups of gin, echo, fiber, ASP.NET",
+        # groups of gin, echo, fiber, ASP.NET
         "roup( .basePath(",
         rf"^[ \t]*(?:(?:var|let|const|auto) )?(?P<var>\w+)[ \t]*(?::?=)[ \t]*(?P<on>[\w$.()]{{0,60}}?)"
         rf"\.(?P<verb>Group|group|MapGroup|basePath)\(\s*{_TEXT}",
     ),
     _form(
-        "ASP.NET's minimal API",
+        # ASP.NET's minimal API
         ".Map",
         rf"^[ \t]*(?:return )?(?P<on>[\w.]{{0,60}}?)\.(?P<verb>Map(?:{_TITLED}|Methods|Group|Hub)?)\(\s*{_TEXT}",
     ),
     _form(
-        "Laravel",
+        # Laravel
         "Route::",
         rf"^[ \t]*Route::(?P<verb>{_LOWER}|match|view|redirect|permanentRedirect|resource|apiResource|prefix|inertia)"
         rf"\(\s*(?:\[[^\]\n]{{0,80}}\],\s*)?{_TEXT}",
     ),
-    _form("Laravel's groups", ">prefix(", rf"^[ \t]*(?:Route::|->)[^\n]{{0,200}}?->(?P<verb>prefix)\(\s*{_TEXT}"),
+    # Laravel's groups
+    _form(">prefix(", rf"^[ \t]*(?:Route::|->)[^\n]{{0,200}}?->(?P<verb>prefix)\(\s*{_TEXT}"),
     _form(
-        "decorators and annotations: Flask, FastAPI, NestJS, Spring, JAX-RS, Retrofit",
+        # decorators and annotations: Flask, FastAPI, NestJS, Spring, JAX-RS, Retrofit
         "@",
         rf"^[ \t]*@(?:(?P<on>[\w.]{{1,60}})\.)?"
         rf"(?P<verb>(?:{_LOWER}|route|websocket|api_route)(?=\()|{_UPPER}|(?:{_TITLED})(?:Mapping)?|RequestMapping|Path"
         rf"|Controller|Route|Prefix)\b(?:\([^\"'`()]{{0,120}}?{_TEXT}|\(\s*\)|(?<=Mapping)\s*$)",
     ),
-    _form("ASP.NET's attributes", "[Http [Route", rf"^[ \t]*\[(?P<verb>Http(?:{_TITLED})|Route)(?:\(\s*{_TEXT}|[,\]])"),
-    _form("actix, Rocket", "#[", rf"^[ \t]*#\[(?:\w+::)?(?P<verb>{_LOWER}|route)\(\s*{_TEXT}"),
-    _form("Symfony", "#[", rf"^[ \t]*#\[(?P<verb>Route|{_TITLED})\((?:path:)?\s*{_TEXT}"),
+    # ASP.NET's attributes
+    _form("[Http [Route", rf"^[ \t]*\[(?P<verb>Http(?:{_TITLED})|Route)(?:\(\s*{_TEXT}|[,\]])"),
+    # actix, Rocket
+    _form("#[", rf"^[ \t]*#\[(?:\w+::)?(?P<verb>{_LOWER}|route)\(\s*{_TEXT}"),
+    # Symfony
+    _form("#[", rf"^[ \t]*#\[(?P<verb>Route|{_TITLED})\((?:path:)?\s*{_TEXT}"),
     _form(
-        "Rails, Sinatra, Phoenix, Plug, Ktor",
+        # Rails, Sinatra, Phoenix, Plug, Ktor
         "",
         rf"^[ \t]*(?P<verb>{_LOWER}|match|live|scope|forward|mount|route)(?:[ \t]+|[ \t]*\([ \t]*){_TEXT}",
     ),
     _form(
-        "Rails' resources",
+        # Rails' resources
         "resource namespace scope",
         r"^[ \t]*(?P<verb>resources?|namespace|scope)[ \t(]+:(?P<path>\w+)",
     ),
-    _form("Phoenix' resources", "resources", rf"^[ \t]*(?P<verb>resources)[ \t(]+{_TEXT}"),
-    _form("Django", "path( url(", rf"(?:^[ \t]*|[\[,][ \t]*)(?P<verb>path|re_path|url)\(\s*{_TEXT}"),
+    # Phoenix' resources
+    _form("resources", rf"^[ \t]*(?P<verb>resources)[ \t(]+{_TEXT}"),
+    # Django
+    _form("path( url(", rf"(?:^[ \t]*|[\[,][ \t]*)(?P<verb>path|re_path|url)\(\s*{_TEXT}"),
     _form(
-        "Starlette, aiohttp, Falcon",
+        # Starlette, aiohttp, Falcon
         "Route( Mount( Rule( add_ web.",
         rf"\b(?:web\.|add_)?(?P<verb>{_LOWER}|Route|Mount|WebSocketRoute|Rule|add_route|add_url_rule|add_api_route)"
         rf"\(\s*(?=r?[\"']/){_TEXT}(?=\s*,\s*(?:endpoint=|view_func=|app=)?[\w.]+\s*[,)])",
     ),
-    _form("Tornado", "Handler", rf"^[ \t]*\([ \t]*(?=r?[\"'][/^]){_TEXT}(?=\s*,\s*[A-Z]\w+)"),
+    # Tornado
+    _form("Handler", rf"^[ \t]*\([ \t]*(?=r?[\"'][/^]){_TEXT}(?=\s*,\s*[A-Z]\w+)"),
     _form(
-        "Vue, Angular, React and Fastify as objects, go_router",
+        # Vue, Angular, React and Fastify as objects, go_router
         "path:",
         rf"(?:^|[{{,(])[ \t]*path:\s*{_TEXT}",
         is_weak=True,
     ),
-    _form("React Router's elements", "Route", rf"<\w*Route\b[^<>]{{0,200}}?\bpath=\{{?{_TEXT}"),
-    _form("TanStack Router", "FileRoute(", rf"\bcreate(?:Lazy)?FileRoute\(\s*{_TEXT}"),
-    _form("Blazor and Razor Pages", "@page", rf"^\ufeff?@(?P<verb>page)[ \t]+{_TEXT}"),
-    _form("Compose", "route composable(", rf"\b(?:route[ \t]*=|composable\()\s*{_TEXT}"),
-    _form("matches of a method and a path", "Method::", rf"\bMethod::(?P<verb>{_UPPER})\s*,\s*{_TEXT}"),
-    _form("branches by path", "case", rf"^[ \t]*case[ \t]+(?=[\"']/){_TEXT}[ \t]*:", is_weak=True),
+    # React Router's elements
+    _form("Route", rf"<\w*Route\b[^<>]{{0,200}}?\bpath=\{{?{_TEXT}"),
+    # TanStack Router
+    _form("FileRoute(", rf"\bcreate(?:Lazy)?FileRoute\(\s*{_TEXT}"),
+    # Blazor and Razor Pages
+    _form("@page", rf"^\ufeff?@(?P<verb>page)[ \t]+{_TEXT}"),
+    # Compose
+    _form("route composable(", rf"\b(?:route[ \t]*=|composable\()\s*{_TEXT}"),
+    # matches of a method and a path
+    _form("Method::", rf"\bMethod::(?P<verb>{_UPPER})\s*,\s*{_TEXT}"),
+    # branches by path
+    _form("case", rf"^[ \t]*case[ \t]+(?=[\"']/){_TEXT}[ \t]*:", is_weak=True),
 )
 """Those that come first tell more: a later one at the same place does not count."""
 

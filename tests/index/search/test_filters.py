@@ -213,6 +213,13 @@ def test_folders_with_brackets_in_their_names_were_refused_as_globs(tmp_path: Pa
         assert {hit.path for hit in index.search(Query("retry", exclude=(glob,))).hits} == {"app/x/page.ts"}
 
 
+def test_brackets_below_an_escaped_folder_are_part_of_a_name_too(tmp_path: Path) -> None:
+    files = {"my app/[id]/page.ts": "export function retry() {}\n", "my app/x.ts": "export function retryOther() {}\n"}
+    with indexed_tree(tmp_path, files) as index:
+        found = index.search(Query("retry", include=(r"my\ app/[id]/**",))).hits
+    assert {hit.path for hit in found} == {"my app/[id]/page.ts"}
+
+
 @pytest.mark.parametrize("globs", [("?" * 20_000,), ("?" * 10,) * 2_000])
 def test_globs_that_are_too_much_to_match_are_refused(index: Index, globs: tuple[str, ...]) -> None:
     """Once this was told as a fault of CQM."""
