@@ -4,6 +4,7 @@ A file's row is committed after its points are in the store. Before its points c
 the process dies in between, the next comparison of the whole tree does this file again.
 """
 
+import json
 import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import Self
 
 from cqm.index.manifest.database import Database
 from cqm.index.manifest.reading import StoredRows
-from cqm.index.manifest.rows import ChunkRow, FileRow, chunk_values, file_values
+from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.manifest.schema import (
     RECOVERY,
     SCHEMA,
@@ -162,10 +163,10 @@ class Manifest(StoredRows):
                     # Read again without a change, and not chunked: the language is as it was.
                     [(language,)] = self._db.execute(_LANGUAGE_OF, (row.path,)).fetchall() or [("",)]
                     row = replace(row, language=language)  # noqa: PLW2901 - the row that is stored
-                self._db.execute(_PUT_FILE, file_values(row))
+                self._db.execute(_PUT_FILE, _file_values(row))
                 if chunks is not None:
                     self._change -= self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,)).rowcount
-                    self._change += self._db.executemany(_INSERT_CHUNK, map(chunk_values, chunks)).rowcount
+                    self._change += self._db.executemany(_INSERT_CHUNK, map(_chunk_values, chunks)).rowcount
             self._note_change([row.path for row, chunks in files if chunks is not None], are_pending=are_pending)
 
     def note_written(self, paths: Sequence[str]) -> None:
@@ -244,3 +245,17 @@ def _prepare(path: Path, database: sqlite3.Connection) -> None:
     bring_up_to_date(database)
     database.executescript(SCHEMA + RECOVERY)
     database.execute("INSERT OR IGNORE INTO fact VALUES(?, ?)", (_IDENTITY, secrets.token_hex(8)))
+
+
+def _file_values(row: FileRow) -> tuple[object, ...]:
+    """Values of a row in column order."""
+    seen = (row.size, row.mtime_ns, row.read_at_ns, row.hash, row.language, row.ctime_ns)
+    redacted = [(found.line, found.kind, found.count) for found in row.secrets]
+    return (row.path, row.state, row.reason, *seen, json.dumps(redacted) if redacted else "")
+
+
+def _chunk_values(row: ChunkRow) -> tuple[object, ...]:
+    """Values of a row in column order."""
+    head = (row.id, row.path, row.position, row.language, row.kind, row.symbol, row.start_line, row.end_line)
+    vector = (row.route, row.space, row.embedded, row.refused, row.note, row.lacks_note)
+    return (*head, row.tokens, row.digest, row.fingerprint, json.dumps(row.defines), *vector)

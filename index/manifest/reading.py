@@ -8,10 +8,10 @@ from typing import Any
 
 from cqm.index.batched import batched
 from cqm.index.manifest.database import Database, translated
-from cqm.index.manifest.rows import ChunkRow, FileRow, findings_of
+from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.manifest.schema import has_secrets, has_spaces
 from cqm.index.model.query import FileProblem, FileState
-from cqm.index.model.secrets import RedactedFile
+from cqm.index.model.secrets import RedactedFile, SecretFinding
 
 # SQLite allows 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900
@@ -80,7 +80,7 @@ class StoredRows:
             is_of_this_form = has_secrets(self._database.writer)
         query = "SELECT path, secrets FROM file WHERE secrets <> '' ORDER BY path"
         rows = self._database.read(query) if is_of_this_form else ()
-        return tuple(RedactedFile(path, findings_of(secrets)) for path, secrets in rows)
+        return tuple(RedactedFile(path, _findings_of(secrets)) for path, secrets in rows)
 
     def chunks_of(self, path: str) -> tuple[ChunkRow, ...]:
         """Chunks of a file in order."""
@@ -187,7 +187,7 @@ class StoredRows:
 
     def _file_rows(self, where: str, values: Sequence[object]) -> Iterator[FileRow]:
         for path, state, *rest, found in self._database.read(f"SELECT {_OF_FILE} FROM file {where}", values):  # noqa: S608 - constant texts
-            yield FileRow(path, FileState(state), *[*rest, findings_of(found)])
+            yield FileRow(path, FileState(state), *[*rest, _findings_of(found)])
 
     def _chunk_rows(self, where: str, values: Sequence[object]) -> Iterator[ChunkRow]:
         for row in self._columns(_OF_CHUNK, where, values):
@@ -206,3 +206,8 @@ def _marked(ids: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     """Split ids into parts small enough for one statement; each comes with its parameter marks."""
     for part in batched(ids, _PARAMETERS):
         yield ",".join("?" * len(part)), part
+
+
+def _findings_of(text: str) -> tuple[SecretFinding, ...]:
+    """Parse the column "secrets" of a file."""
+    return tuple(SecretFinding(*found) for found in json.loads(text)) if text else ()

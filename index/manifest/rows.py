@@ -1,6 +1,5 @@
 """Rows of the manifest: a file, and a chunk without its text."""
 
-import json
 from dataclasses import dataclass
 
 from cqm.index.model.query import FileState
@@ -69,22 +68,3 @@ class ChunkRow:
     refused: str = ""
     note: str = ""
     lacks_note: bool = False
-
-
-def file_values(row: FileRow) -> tuple[object, ...]:
-    """Values of a row in column order."""
-    seen = (row.size, row.mtime_ns, row.read_at_ns, row.hash, row.language, row.ctime_ns)
-    secrets = [(found.line, found.kind, found.count) for found in row.secrets]
-    return (row.path, row.state, row.reason, *seen, json.dumps(secrets) if secrets else "")
-
-
-def findings_of(text: str) -> tuple[SecretFinding, ...]:
-    """Parse the column "secrets" of a file."""
-    return tuple(SecretFinding(*found) for found in json.loads(text)) if text else ()
-
-
-def chunk_values(row: ChunkRow) -> tuple[object, ...]:
-    """Values of a row in column order."""
-    head = (row.id, row.path, row.position, row.language, row.kind, row.symbol, row.start_line, row.end_line)
-    vector = (row.route, row.space, row.embedded, row.refused, row.note, row.lacks_note)
-    return (*head, row.tokens, row.digest, row.fingerprint, json.dumps(row.defines), *vector)

@@ -4,10 +4,8 @@ import pickle
 import signal
 from typing import NamedTuple
 
-from cqm.index.workers.limits import MEMORY_BYTES, seconds_for
+from cqm.index.workers.limits import MEMORY_BYTES, patience, seconds_for
 
-WAIT_SECONDS = 60.0
-"""A worker that is silent for so much longer than its processor time is ended, whatever it waits for."""
 BROKEN = (OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, pickle.UnpicklingError)
 """Errors of reading from a worker which died or was hijacked."""
 _OWN_SIGNALS = {"SIGPROF", "SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP", "SIGXFSZ"}
@@ -26,11 +24,6 @@ class End(NamedTuple):
     reason: str
     is_own: bool = True
     is_final: bool = True
-
-
-def patience(size: int) -> float:
-    """Return the time that an answer about a file may take: its processor time, and as much more as a worker waits."""
-    return seconds_for(size) + WAIT_SECONDS
 
 
 def end_of(number: int, size: int, error: Exception) -> End:

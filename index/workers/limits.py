@@ -24,6 +24,8 @@ _SECONDS = 3.0
 _SECONDS_OF_FIRST_MEGABYTE = 1.5
 _SECONDS_PER_MEGABYTE = 1.5
 """Of each further one: pages, XML and data take about 1 s, PDFs .3 s."""
+WAIT_SECONDS = 60.0
+"""A worker that is silent for so much longer than its processor time is ended, whatever it waits for."""
 _MOST_DESCRIPTORS = 256
 
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 1, 38, 22, 2
@@ -75,6 +77,11 @@ def seconds_for(size: int) -> float:
     """
     megabytes = size / 1_000_000
     return _SECONDS + _SECONDS_OF_FIRST_MEGABYTE * min(megabytes, 1.0) + _SECONDS_PER_MEGABYTE * max(megabytes - 1, 0.0)
+
+
+def patience(size: int) -> float:
+    """Return the time that an answer about a file may take: its processor time, and as much more as a worker waits."""
+    return seconds_for(size) + WAIT_SECONDS
 
 
 def begin_timer(seconds: float) -> None:

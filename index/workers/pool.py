@@ -16,9 +16,9 @@ from typing import Any, Self
 from cqm.index.model.errors import WorkerError
 from cqm.index.workers import wire
 from cqm.index.workers.control import QUESTION, RETIRED, RULES
-from cqm.index.workers.ends import BROKEN, WAIT_SECONDS, End, end_of, patience
+from cqm.index.workers.ends import BROKEN, End, end_of
 from cqm.index.workers.forking import Source
-from cqm.index.workers.limits import seconds_for
+from cqm.index.workers.limits import WAIT_SECONDS, patience, seconds_for
 from cqm.index.workers.results import Job, Result, Task, outcome_of, result_of
 from cqm.index.workers.staff import Staff, Worker
 from cqm.index.workers.worker import Assignment

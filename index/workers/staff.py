@@ -1,11 +1,12 @@
 """The workers of an index: begun when one is needed, kept while they are of use, ended when they rest."""
 
 import socket
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 from typing import TypeVar
 
 from cqm.chunkers.grammars.bundle import unpack
@@ -13,7 +14,6 @@ from cqm.index.model.errors import WorkerError
 from cqm.index.workers import wire
 from cqm.index.workers.control import RULES
 from cqm.index.workers.forking import Source, source_of_workers
-from cqm.index.workers.rest import Rest
 
 T = TypeVar("T")
 
@@ -41,6 +41,53 @@ class Worker:
     grammars: frozenset[str]
     root: tuple[int, int] | None
     done: int = 0
+
+
+class Rest:
+    """Takes steps, each when its seconds have passed since the last use; a later use begins anew.
+
+    A thread waits for that from the first use until the last step is taken.
+
+    Parameters:
+        steps: seconds, least first, each with what is done then.
+    """
+
+    def __init__(self, steps: Sequence[tuple[float, Callable[[], None]]]) -> None:
+        self._steps = steps
+        self._lock = Lock()
+        self._used_at = 0.0
+        self._is_waiting = False
+        self._is_over = Event()
+
+    def used(self) -> None:
+        """Note a use now."""
+        with self._lock:
+            self._used_at = time.monotonic()
+            if self._is_waiting or self._is_over.is_set():
+                return
+            self._is_waiting = True
+        Thread(target=self._wait, name="rest", daemon=True).start()
+
+    def end(self) -> None:
+        """Take no step any more."""
+        self._is_over.set()
+
+    def _wait(self) -> None:
+        taken, since = 0, self._used_at
+        while not self._is_over.is_set():
+            with self._lock:
+                if self._used_at != since:
+                    taken, since = 0, self._used_at
+                if taken == len(self._steps):
+                    self._is_waiting = False
+                    return
+            seconds, step = self._steps[taken]
+            left = since + seconds - time.monotonic()
+            if left > 0:
+                self._is_over.wait(left)
+            else:
+                step()
+                taken += 1
 
 
 class Staff:

@@ -18,9 +18,9 @@ from cqm.chunkers.errors import ChunkOptionError
 from cqm.index.manifest.rows import FileRow
 from cqm.index.model.errors import WorkerError
 from cqm.index.model.query import FileState
-from cqm.index.workers import Job, Workers, ends, forking, kept_warm
+from cqm.index.workers import Job, Workers, forking, kept_warm, limits
 from cqm.index.workers.forking import has_many_files
-from cqm.index.workers.rest import Rest
+from cqm.index.workers.staff import Rest
 from cqm.index.workers.wire import plain, restored
 
 pytestmark = pytest.mark.processes
@@ -179,7 +179,7 @@ def test_a_worker_that_stays_silent_is_ended(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("PYTHONPATH", str(Path(worker_actions.__file__).parent))
     with Workers(1, tmp_path) as workers:
         [before] = outcomes(workers, Task("pid"))
-        monkeypatch.setattr(ends, "WAIT_SECONDS", 1.0)
+        monkeypatch.setattr(limits, "WAIT_SECONDS", 1.0)
         workers.end_idle()
         assert outcomes(workers, Task("sleep")) == ["sleep: its parser did not answer for 4 s"]
         monkeypatch.undo()
@@ -190,7 +190,7 @@ def test_a_worker_may_be_silent_for_all_the_time_that_its_file_has(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was ended after a minute, though a file of 40 MB has more of processor time alone."""
-    monkeypatch.setattr(ends, "WAIT_SECONDS", 1.0)
+    monkeypatch.setattr(limits, "WAIT_SECONDS", 1.0)
     large = Job(work, str, lambda _: 4_000_000, JOB.lost)
     assert [*workers.run(large, [Task("pause", "2")])] == [["None"]]
     assert workers.run_one(work, Task("pause", "2"), str, size=4_000_000) == "None"
