@@ -2,6 +2,7 @@
 
 __all__ = [
     "asciidoc",
+    "blocks",
     "headed",
     "logs",
     "markdown",

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from cqm.chunkers.chunk_builder import Outline, byte_count, gapless, trimmed
+from cqm.chunkers.documents.blocks import blocks_of
 from cqm.chunkers.documents.prose import pieces_of_lines
 from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.model import ChunkOptions, Cut, Piece
@@ -14,7 +15,6 @@ from cqm.chunkers.quality import without_small
 from cqm.chunkers.recovery.conflicts import with_plain_marks
 from cqm.chunkers.registry import LINES, chunker_of
 from cqm.chunkers.splitting import overlap_before, sentence_ends
-from cqm.chunkers.strategies.blocks import blocks_of
 from cqm.chunkers.tokens import QUARTERS, estimate
 
 _LONGEST_TITLE = 100

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cqm.chunkers.documents.blocks import blocks_of
 from cqm.chunkers.documents.sectioning import WHOLE_BLOCK_LIMITS
 from cqm.chunkers.model import Cut, Piece
-from cqm.chunkers.strategies.blocks import blocks_of
 from cqm.chunkers.strategies.rules import TOKENIZER, Flag, Rule, Whole
 from cqm.chunkers.tokens import QUARTERS, Tokenizer, quarters
 

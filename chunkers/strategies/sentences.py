@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
+from cqm.chunkers.documents.blocks import Block, after_number, blocks_of
 from cqm.chunkers.splitting import Span, Unit, line_strength, line_units
-from cqm.chunkers.strategies.blocks import Block, after_number, blocks_of
 from cqm.chunkers.tokens import QUARTERS, quarters
 
 LONGEST = 8192
