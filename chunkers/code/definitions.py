@@ -11,7 +11,7 @@ from cqm.chunkers.languages.model import COMMENT, COMPONENT, GROUP, IMPORTS, LEA
 from cqm.chunkers.model import Definition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from tree_sitter import Node
 
@@ -58,11 +58,7 @@ def definitions_of(
         nodes, node_type = mark.nodes, mark.node.type
         is_symbol = bool(mark.name) and mark.kind not in _NO_DEFINITIONS
         has_equations = bool(nodes.equations) and node_type in nodes.clauses
-        is_told = bool(told) and mark.name in told and node_type in nodes.equations
-        is_addition = bool(nodes.additions) and _is_addition(mark)
-        if is_symbol and not (
-            is_told or is_addition or (mark.name.rpartition(".")[2] == "_" and mark.kind != "namespace")
-        ):
+        if is_symbol and not _is_told_elsewhere(mark, told):
             last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
             yield source.starts[mark.first], _definition(mark, last, source)
         # What follows an opening has names of its own, as "ENV A=1 B=2" below "FROM x AS y".
@@ -87,6 +83,16 @@ def definitions_of(
         ):
             found = _local(mark, inside, language, source, hits)[::-1]
             waiting += [(member, inside, depth + 1, True) for member in found]
+
+
+def _is_told_elsewhere(mark: "Mark", told: "Container[str]") -> bool:
+    """Whether a symbol is a further equation of a told one, an addition to one, or nobody's, as `_`."""
+    nodes = mark.nodes
+    if mark.name in told and mark.node.type in nodes.equations:
+        return True
+    if nodes.additions and _is_addition(mark):
+        return True
+    return mark.name.rpartition(".")[2] == "_" and mark.kind != "namespace"
 
 
 class _Hits(NamedTuple):

@@ -20,6 +20,17 @@ class Placed(Protocol):
         ...
 
 
+class Sized(Protocol):
+    """Anything with a size."""
+
+    @property
+    def size(self) -> int:
+        """In quarters of a token."""
+        ...
+
+
+Part = TypeVar("Part", bound=Sized)
+
 Block = TypeVar("Block", bound=Placed)
 """A format's unit for building sections."""
 
@@ -46,32 +57,34 @@ class Section(Generic[Block]):
     is_rest: bool = False
 
 
-MayJoin = Callable[[Section[Block], Section[Block]], bool]
-
-
 def joined(
-    sections: Iterable[Section[Block]], limit: int, least: int, may_join: MayJoin[Block]
-) -> list[Section[Block]]:
-    """Pack sections under the least size with the previous or next neighbour, up to the limit.
+    parts: Iterable[Part],
+    limit: int,
+    least: int,
+    may_join: Callable[[Part, Part], bool],
+    merge: Callable[[Part, Part], Part],
+) -> list[Part]:
+    """Pack parts of a document under the least size with the previous or next neighbour, up to the limit.
 
     Parameters:
-        sections: in order, without gaps.
+        parts: in order, without gaps.
         limit: in quarters of a token.
         least: in quarters of a token.
         may_join: tells if two neighbours belong together.
+        merge: makes one of two neighbours.
     """
-    result: list[Section[Block]] = []
-    for section in sections:
+    result: list[Part] = []
+    for part in parts:
         before = result[-1] if result else None
         if (
             before is not None
-            and min(before.size, section.size) < least
-            and before.size + section.size <= limit
-            and may_join(before, section)
+            and min(before.size, part.size) < least
+            and before.size + part.size <= limit
+            and may_join(before, part)
         ):
-            result[-1] = merged(before, section)
+            result[-1] = merge(before, part)
         else:
-            result.append(section)
+            result.append(part)
     return result
 
 

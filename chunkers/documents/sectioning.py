@@ -68,9 +68,9 @@ def sections_of(text: str, blocks: Sequence[Block], options: ChunkOptions) -> li
     limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
     every = _sections(text, blocks or [Block(0, is_prose=True)])
     # Without packing, bare headings are wanted too.
-    sections = joined(_led(every) if least else every, limit, least, is_related)
+    sections = joined(_led(every) if least else every, limit, least, is_related, merged)
     parts = [part for section in sections for part in _divided(text, section, limit)]
-    return joined(parts, limit, least // 2, lambda _before, _part: True)
+    return joined(parts, limit, least // 2, lambda _before, _part: True, merged)
 
 
 def title_of(blocks: Sequence[Block]) -> str:

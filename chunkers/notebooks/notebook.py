@@ -2,12 +2,12 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, groupby
 
-from cqm.chunkers.documents.headed import Heading, path_below, symbol_of, titles_of
+from cqm.chunkers.documents.headed import Heading, joined, path_below, symbol_of, titles_of
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
 from cqm.chunkers.notebooks.cells import CODE, MARKDOWN, OUTPUT, Cell, Line, cells_of, language_of
 from cqm.chunkers.notebooks.outputs import Shapes, folded
@@ -63,9 +63,10 @@ def pieces_of_notebook(text: str, _language: str, options: ChunkOptions) -> Cut:
     limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
     seen: Shapes = {}
     cells = [replace(cell, lines=folded(cell.lines, cell.number, seen, limit)) for cell in cells]
-    parts = _joined(_parts(cells), limit, least, partial(_is_related, least=least))
+    parts = joined(_parts(cells), limit, least, partial(_is_related, least=least), _merged)
     divided = (piece for part in parts for piece in _divided(part, limit))
-    pieces = [_piece(part, language) for part in _joined(divided, limit, least // 2, lambda _before, _part: True)]
+    packed = joined(divided, limit, least // 2, lambda _before, _part: True, _merged)
+    pieces = [_piece(part, language) for part in packed]
     tail = pieces[-1].end
     return [*pieces, Piece(tail, len(text), "metadata", "metadata")] if tail < len(text) else pieces, []
 
@@ -102,26 +103,9 @@ def _line_sizes(lines: Sequence[Line], end: int) -> Iterator[int]:
         yield quarters(line.content) + min(around, _MOST_AROUND)
 
 
-def _joined(parts: Iterable[_Part], limit: int, least: int, may_join: Callable[[_Part, _Part], bool]) -> list[_Part]:
-    joined: list[_Part] = []
-    for part in parts:
-        before = joined[-1] if joined else None
-        if (
-            before is not None
-            and min(before.size, part.size) < least
-            and before.size + part.size <= limit
-            and may_join(before, part)
-        ):
-            joined[-1] = replace(
-                before,
-                end=part.end,
-                size=before.size + part.size,
-                cells=before.cells + part.cells,
-                defines=before.defines + part.defines,
-            )
-        else:
-            joined.append(part)
-    return joined
+def _merged(before: _Part, part: _Part) -> _Part:
+    size, cells, defines = before.size + part.size, before.cells + part.cells, before.defines + part.defines
+    return replace(before, end=part.end, size=size, cells=cells, defines=defines)
 
 
 def _is_related(before: _Part, part: _Part, least: int) -> bool:

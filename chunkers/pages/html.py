@@ -13,6 +13,7 @@ from cqm.chunkers.documents.headed import (
     context_of,
     is_related,
     joined,
+    merged,
     parts_of,
     path_below,
     symbol_of,
@@ -100,17 +101,13 @@ def _cut(ground: "_Ground", options: ChunkOptions, path: _Path) -> tuple[list[Pi
     ground.anchors.update(
         (section.path, section.blocks[0].anchor) for section in reversed(headed) if section.blocks[0].heading
     )
-    sections = joined(_gathered(headed, limit), limit, least, is_related)
+    sections = joined(_gathered(headed, limit), limit, least, is_related, merged)
     paths = {symbol_of(path): path for path in ground.anchors}
-    parts = joined(
-        (part for section in sections for part in _divided(section, ground)),
-        limit,
-        least // 2,
-        lambda _one, _other: True,
-    )
+    divided = (part for section in sections for part in _divided(section, ground))
+    parts = joined(divided, limit, least // 2, lambda _one, _other: True, merged)
     # A few words, such as "Back" in a page's head, go with a neighbour even if that is full or over the limit.
     tiny = min(least, _TINY * QUARTERS)
-    parts = joined(parts, limit * WHOLE_BLOCK_LIMITS + tiny, tiny, lambda _one, _other: True)
+    parts = joined(parts, limit * WHOLE_BLOCK_LIMITS + tiny, tiny, lambda _one, _other: True, merged)
     # A page's head joined with the first section takes its name.
     parts = [replace(part, path=paths[part.defines[0]]) if part.defines and not part.path else part for part in parts]
     pairs = pairwise([None, *parts])

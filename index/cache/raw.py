@@ -121,7 +121,8 @@ def translating(folder: Path) -> Iterator[None]:
     try:
         yield
     except diskcache.Timeout as error:
-        raise CacheError(f"The cache in {folder} is locked by another process, or cannot be written.") from error
+        message = f"The cache in {folder} is locked by another process, or cannot be written."
+        raise CacheError(message, remedy="Mend its permissions.") from error
     except (ValueError, TypeError) as error:  # from diskcache, which trusts the content of its tables
         raise DamagedFileError from error
     except (sqlite3.Error, OSError) as error:

@@ -227,7 +227,7 @@ def _locked() -> Iterator[Path]:
         with lock_in(notes, _LOCK, _LOCK_SECONDS):
             yield notes
     except Timeout as error:
-        raise StoreError(f"The lock in {notes} cannot be taken.", retryable=True) from error
+        raise StoreError(f"The lock in {notes} cannot be taken.", remedy="Try again.", retryable=True) from error
 
 
 def _read(name: str) -> Proof | None:

@@ -33,7 +33,7 @@ def read_topics(lines: Iterable[bytes | str]) -> Iterator[Topic]:
             continue
         topic = _topic(fields, number)
         if topic.id in seen:
-            raise TopicError(f'line {number}: "id" {topic.id!r}: expected each id once.')
+            raise TopicError(f'line {number}: "id" {topic.id!r}: expected each id once.', remedy="Rename one.")
         seen.add(topic.id)
         yield topic
 
@@ -42,7 +42,7 @@ def _fields(line: bytes | str, number: int) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise TopicError(f"line {number}: not JSON: {error}.") from error
+        raise TopicError(f"line {number}: not JSON: {error}.", remedy=_FORMAT) from error
     if not isinstance(value, dict):
         raise TopicError(f"line {number}: expected an object.", remedy=_FORMAT)
     return value

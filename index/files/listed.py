@@ -34,7 +34,7 @@ def listed_file(root: Path, path: str, options: ScanOptions) -> FoundFile:
         ScanError: the root cannot be read.
     """
     if "\0" in path:
-        raise NotIndexedError("A path with a null character does not exist.")
+        raise NotIndexedError("A path with a null character does not exist.", remedy="Leave it out.")
     exists = is_file = True
     if not root.is_file():
         exists, is_file = _looked_at(root, path)

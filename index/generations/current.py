@@ -153,7 +153,7 @@ class Lineage:
             ScanError: the index is closed.
         """
         if self._serving is None:
-            raise ScanError(f"The index in {self._folder} is closed.")
+            raise ScanError(f"The index in {self._folder} is closed.", remedy="Open it again.")
         return self._serving
 
     def serves(self, generation: Generation) -> bool:

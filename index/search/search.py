@@ -269,19 +269,16 @@ def check(query: Query) -> None:
     """
     asked = query.text or query.like
     if (length := len(query.text) + len(query.like)) > _LONGEST_QUESTION:
-        raise QueryError(
-            f"The query has {length:,} characters: expected at most {_LONGEST_QUESTION:,}.",
-            remedy="Leave out what is no part of the question.",
-        )
+        message = f"The query has {length:,} characters: expected at most {_LONGEST_QUESTION:,}."
+        raise QueryError(message, remedy="Leave out what is no part of the question.")
     # Blanks may be what lines are searched for.
     if not (asked if query.mode.is_of_lines else asked.strip()):
         raise QueryError("The query is empty.", remedy="Ask a question or name a symbol.")
     if query.text and query.like:
-        raise QueryError(
-            f"`query {query.text}` and `like {query.like}`: expected one of them.", remedy="Leave one out."
-        )
+        message = f"`query {query.text}` and `like {query.like}`: expected one of them."
+        raise QueryError(message, remedy="Leave one out.")
     if any("\ud800" <= character <= "\udfff" for character in query.text + query.like):
-        raise QueryError("The query is no valid Unicode: it has half of a surrogate pair.")
+        raise QueryError("The query is no valid Unicode: it has half of a surrogate pair.", remedy="Leave it out.")
     if not 1 <= query.limit <= _MAX_LIMIT:
         raise QueryError(f"`limit {query.limit}`: expected 1 to {_MAX_LIMIT}.")
     page_start(query.cursor)

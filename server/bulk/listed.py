@@ -103,8 +103,12 @@ def _git(*arguments: str) -> None:
     try:
         done = run_bounded(["git", *arguments], GIT_SECONDS, env=os.environ | _GIT)
     except subprocess.TimeoutExpired as error:
-        raise BulkError(f"git is not done after {GIT_SECONDS:g} s.", retryable=True) from error
+        raise BulkError(
+            f"git is not done after {GIT_SECONDS:g} s.", remedy="Look at the network, and run it again.", retryable=True
+        ) from error
     if done.returncode:
         # Git's message repeats the address, which may have a password.
         told = re.sub(r"(?<=://)[^\s/]*@", "", done.stderr.decode("utf-8", errors="replace").strip())[-500:]
-        raise BulkError(f"git fails: {told or done.returncode}", retryable=True)
+        raise BulkError(
+            f"git fails: {told or done.returncode}", remedy="Check the address and its key.", retryable=True
+        )

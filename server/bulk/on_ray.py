@@ -76,9 +76,10 @@ def _made(repository: Repository, plan: Plan, wanted: str) -> Made:
     """Make a snapshot in a worker of Ray; a failure that would repeat itself is a result, any other an error."""
     try:
         if (found := version(DISTRIBUTION)) != wanted:
-            raise BulkError(f"A machine of the cluster has CQM {found}, not {wanted}.")
+            raise BulkError(f"A machine of the cluster has CQM {found}, not {wanted}.", remedy="Install that on all.")
         if not plan.out.is_dir():
-            raise BulkError(f"A machine of the cluster does not have the folder {plan.out}.")
+            message = f"A machine of the cluster does not have the folder {plan.out}."
+            raise BulkError(message, remedy="Name one that all of them have.")
         return attempt(repository, plan, export_here)
     except CqmError as failure:
         if failure.retryable:

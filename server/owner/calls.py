@@ -184,7 +184,7 @@ class Calls:
 
     def _check_open(self) -> None:
         if self.closed.is_set():
-            raise ScanError(f"The index of {self._root} is closed.")
+            raise ScanError(f"The index of {self._root} is closed.", remedy="Open it again.")
 
 
 def _reply(wire: Wire, report: Report | None, cancelled: Cancelled | None) -> Message:

@@ -143,7 +143,7 @@ class _Server:
             raise EmbeddingError(message, remedy=_START)
         if not (np.isfinite(rows).all() and rows.any(axis=1).all()):
             message = f"{self.endpoint} returned vectors without a direction."
-            raise EmbeddingError(message)
+            raise EmbeddingError(message, remedy="Start it with a model that embeds.")
         return rows
 
     def ask(self, path: str, read: Callable[[Any], Answer], body: Mapping[str, object] | None = None) -> Answer:

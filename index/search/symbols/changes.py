@@ -79,7 +79,7 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
     if len(query.what) > _LONGEST:
         raise QueryError(f"`what` has {len(query.what):,} characters: expected at most {_LONGEST:,}.")
     if "\0" in query.path:
-        raise QueryError("`path` has a null character.")
+        raise QueryError("`path` has a null character.", remedy="Leave it out.")
     start = page_start(query.cursor)
     root = histories.files.root
     folder = root if root.is_dir() else root.parent
@@ -114,7 +114,8 @@ def _span(folder: Path, last: str, what: str) -> tuple[Commit, Commit] | None:
         return None
     old, new = _named(folder, last, one), _named(folder, last, other or last)
     if old is None or new is None:
-        raise QueryError(f"`{what}`: git has no commit `{one if old is None else other}`.")
+        unknown = one if old is None else other
+        raise QueryError(f"`{what}`: git has no commit `{unknown}`.", remedy="Name commits, branches or tags.")
     return old, new
 
 
@@ -129,7 +130,7 @@ def _named(folder: Path, last: str, what: str) -> Commit | None:
     if (before := _BEFORE.fullmatch(what)) and (known := _named(folder, last, before[1])):
         if found := commit_of(folder, last, f"{known.id}{before[2]}"):
             return found
-        raise QueryError(f"`{what}`: `{before[1]}` has no such commit before it.")
+        raise QueryError(f"`{what}`: `{before[1]}` has no such commit before it.", remedy="Name a later one.")
     if _ID.fullmatch(what.lower()) and (found := commit_of(folder, last, what.lower())):
         return found
     commit = commit_named(folder, what) if _REVISION.fullmatch(what) else ""
@@ -176,22 +177,15 @@ def _changes(
     hunks = lines.of_commit
     start = f"{base}/" if base else ""
     known = histories.generation.manifest.files([it.removeprefix(start) for it in hunks])
-    sizes = {it: sum(len(hunk.added) for hunk in hunks[it]) for it in hunks}
+    sizes = {it: _added(hunks[it]) for it in hunks}
     ordered = sorted(hunks, key=lambda it: (role_of(it) is not None, -sizes[it], it))
-    indexed = [
-        it
-        for it in ordered
-        if (row := known.get(it.removeprefix(start))) and row.state is FileState.INDEXED and sizes[it]
-    ]
+    stored = {it for it, row in known.items() if row.state is FileState.INDEXED}
+    indexed = [it for it in ordered if sizes[it] and it.removeprefix(start) in stored]
     followed = {path: [*_moved(_written(hunks[path]), lines.since.get(path, ()))] for path in indexed[:_MOST_FILES]}
     read = {path: _parts(histories, path.removeprefix(start), moved) for path, moved in followed.items()}
     known_now = {path: found for path, found in read.items() if found is not None}
     unknown = sum(1 for it in hunks if it.removeprefix(start) not in known)
     others = unknown + len(read) - len(known_now) + len(indexed[_MOST_FILES:])
-    files = [
-        ChangedFile(shown_path(it.removeprefix(start)), sizes[it], sum(len(hunk.before) for hunk in hunks[it]))
-        for it in ordered[:_MOST_NAMED]
-    ]
     return Changes(
         query.what,
         told,
@@ -199,9 +193,17 @@ def _changes(
         parts=tuple(part for parts, _ in known_now.values() for part in parts),
         gone=sum(len(followed[path]) - left for path, (_, left) in known_now.items()),
         others=others,
-        files=tuple(files),
+        files=tuple(_changed_file(it.removeprefix(start), hunks[it]) for it in ordered[:_MOST_NAMED]),
         changed=len(hunks),
     )
+
+
+def _added(hunks: Iterable[Hunk]) -> int:
+    return sum(len(hunk.added) for hunk in hunks)
+
+
+def _changed_file(path: str, hunks: Sequence[Hunk]) -> ChangedFile:
+    return ChangedFile(shown_path(path), _added(hunks), sum(len(hunk.before) for hunk in hunks))
 
 
 class _Hunks(NamedTuple):

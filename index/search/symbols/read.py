@@ -145,7 +145,9 @@ class Reader(NamedTuple):
             return self._reading(query, path, fresh, Asked(1, total))
         first, last = sorted((lines.first, lines.last))
         if not 1 <= first <= total:
-            raise QueryError(f"`{path}:{first}`: the file has {total} lines, counted from 1.")
+            raise QueryError(
+                f"`{path}:{first}`: the file has {total} lines, counted from 1.", remedy="Name some of them."
+            )
         is_place = first == last and not _RANGE_END.search(query.what)
         asked = range_of(fresh, first, min(last, total), query.tokens if is_place else 0)
         return self._reading(query, path, fresh, asked)

@@ -84,7 +84,7 @@ def symbol_at(lookup: NameLookup, place: LinePlace) -> str:
     lines = text_of_file(parts).split("\n")
     end = min(len(lines), max((row.end_line for row in rows), default=0))
     if not end:
-        raise UnknownNameError(f"`{place}`: {place.path} is empty in the index.")
+        raise UnknownNameError(f"`{place}`: {place.path} is empty in the index.", remedy="Name another file.")
     if not 1 <= place.line <= end:
         raise UnknownNameError(f"`{place}`: expected lines 1 to {end}; {place.path} ends there in the index.")
     language = parts[0].language if parts else ""
