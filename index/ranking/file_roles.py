@@ -87,10 +87,15 @@ ROLES = (
 )
 
 
+_PACKAGES = re.compile(r"((?:^|/)(?:main|\w+Main)/(?:java|kotlin|scala|groovy)/).*/")
+"""Folders of packages, whose names tell no role: `src/main/java/org/springframework/samples/petclinic/` is a program."""
+
+
 @lru_cache(maxsize=1 << 14)
 def role_of(path: str) -> Role | None:
     """Look up the role of a file by its path relative to the root; None for plain source."""
-    return next((role for role in ROLES if role.paths.search(path)), None)
+    folders = _PACKAGES.sub(r"\1", path)
+    return next((role for role in ROLES if role.paths.search(folders)), None)
 
 
 GENERATED = Role(

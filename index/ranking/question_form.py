@@ -18,6 +18,9 @@ _LITTLE = frozenset({
 })  # fmt: skip
 _ARTICLES = frozenset({"a", "an", "the"})
 _ASKING = frozenset({"how", "where", "what", "which", "why"})
+_PLACING = frozenset({"where", "what", "which", "who", "why", "when"})
+_LEAST_PLACING = 5
+"""Words: "where clause builder" is a topic."""
 _TELLING = frozenset({"if", "when", "whether", "is", "are", "be", "this", "it", "will", "should"})
 _VERB = re.compile(r"\w*[^\Ws]s")
 _VERBS = frozenset({
@@ -71,6 +74,12 @@ def form(text: str) -> tuple[float, ...]:
 
 
 def sentence_likeness(text: str, weights: Sequence[float] = PHRASING) -> float:
-    """Tell topics (0) from sentences (1) by logistic regression."""
+    """Tell topics (0) from sentences (1) by logistic regression; what asks for a place is half a sentence at least.
+
+    Few questions that the regression was learned from begin with "where" or "which": they asked "how". Of 134 such
+    questions about 12 applications 77 instead of 69 have the right lines first.
+    """
     total = sum(weight * number for weight, number in zip(weights, form(text), strict=True))
-    return 1 / (1 + exp(-total))
+    words = _WORD.findall(text)
+    is_placing = len(words) >= _LEAST_PLACING and not _PLACING.isdisjoint(word.lower() for word in words[:2])
+    return max(0.5 if is_placing else 0.0, 1 / (1 + exp(-total)))
