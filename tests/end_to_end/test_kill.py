@@ -75,7 +75,7 @@ def run_and_kill(tree: Path, home: Path, after_batches: int) -> bool:
 
 
 @pytest.mark.fault("killed")
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_an_index_killed_again_and_again_converges_to_what_a_fresh_index_of_the_tree_holds(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()

@@ -276,9 +276,13 @@ def fork_for_each(asked: socket.socket, requests: socket.socket) -> Callable[[],
                 for other in (asked, requests, ended, ends, tell, *told.values()):
                     other.close()
                 return _become(*map(_moved, received))
-            if ready is requests:
-                tell.send(pid.to_bytes(4))
             told[pid] = tell
+            if ready is requests:
+                try:
+                    tell.send(pid.to_bytes(4))
+                except BrokenPipeError:
+                    # Who asked has given up, such as a test whose time was over: the others still need this process.
+                    os.kill(pid, signal.SIGKILL)
             for descriptor in received:
                 os.close(descriptor)
 

@@ -249,7 +249,9 @@ def test_a_check_that_ends_by_an_unexpected_error_is_a_problem_and_the_others_ar
         def __getattr__(self, name: str) -> object:
             raise RuntimeError(f"no {name} here")
 
-    monkeypatch.delitem(sys.modules, "cqm.index.cache.redis", raising=False)
+    # Set first: at the end it is taken away where it was not there, so that no other test has one with a broken redis.
+    monkeypatch.setitem(sys.modules, "cqm.index.cache.redis", ModuleType("cqm.index.cache.redis"))
+    del sys.modules["cqm.index.cache.redis"]
     monkeypatch.setitem(sys.modules, "redis", Broken("redis"))
     settings = Settings.model_validate(
         {
