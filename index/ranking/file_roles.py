@@ -39,6 +39,8 @@ _TEST_FILES = (
     r"|[^/]*[a-z](Test|Tests|TestCase|Spec|IT)\.(java|kts?|scala|cs|swift|php|groovy|cpp|mm?|hs))$"
 )
 
+DOCUMENT = "documentation"
+
 # The first match is the file's role. Questions are often about tests without saying so, and documents answer many
 # that don't ask for them.
 ROLES = (
@@ -55,7 +57,7 @@ ROLES = (
         re.compile(r"examples?|samples?|demos?|tutorials?|benchmarks?|benches"),
     ),
     Role(
-        "documentation",
+        DOCUMENT,
         0.8,
         re.compile(
             r"\.(md|mdx|rst|txt|adoc|markdown)$|(^|/)(changelog|changes|history|licen[cs]e|copying|notice|authors)[^/]*$"

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.exact import FEW
+from cqm.index.ranking.file_roles import DOCUMENT, role_of
 from cqm.index.ranking.question import Question
 from cqm.index.store.base import TERMS, Nearest, PointFilter
-from cqm.index.text.exact_words import copied_in, is_caption, literal_parts, weighed_words, whole_words_of
+from cqm.index.text.exact_words import copied_in, is_caption, is_topic, literal_parts, weighed_words, whole_words_of
 from cqm.index.text.terms import WORD, SparseTerms, distinct_terms, query_terms
 
 # `tests/bench/pasted.py` says what most are worth: 80 pasted texts of Python's library and 80 of others. Half or
@@ -38,6 +39,8 @@ _LEAST_SHARE = 0.5
 
 With the whole text 30 of 40 messages come first, and 27 pieces of code with a name renamed, of 32. A quarter finds 34.
 """
+_REMARK = re.compile(r"^\s*(?://|#|\*|--|;|/\*|<!--|%)|\s(?://|#|--)\s")
+"""A row up to what stands in a comment."""
 _MOST_IN_RUNS = 80
 """Words of a pasted text that are compared."""
 
@@ -80,8 +83,11 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
         return _said([(question.said, captioned)])
     if question.copied:
         texts = _texts(generation, nlargest(_COPIED_DEPTH, found, key=found.__getitem__))
-        if copied := next((ids for form in question.copied if (ids := _having(form, texts))), []):
-            return _said([(question.said, copied)])
+        for form in question.copied:
+            if copied := _having(form, texts):
+                # Without a head, such as the level of a log, it is a message.
+                is_plain = form == question.copied[0] and is_topic(form)
+                return _said([(question.said, _in_programs(generation, form, copied) if is_plain else copied)])
     return _saying_most(generation, question, [*question.pasted, *unsaid], found, keep)
 
 
@@ -116,7 +122,24 @@ def _with_caption(generation: Generation, caption: str, keep: PointFilter | None
     words = r"\s+".join(map(re.escape, caption.split()))
     written = re.compile(rf"(?<!\w){words}(?!\w)")
     texts = _texts(generation, _with_words(generation, [caption], keep))
-    return [name for name, text in texts.items() if written.search(text)]
+    having = [name for name, text in texts.items() if written.search(text)]
+    return _in_programs(generation, caption, having) if is_topic(caption) else having
+
+
+def _in_programs(generation: Generation, topic: str, ids: Sequence[str]) -> list[str]:
+    """Return the ids of those chunks that say a text themselves, beyond their comments, and are of no document.
+
+    "commit message history" is a topic; a changelog and a comment may have these words, and are no answer for that.
+    """
+    words = re.compile(r"\s+".join(map(re.escape, topic.split())), re.IGNORECASE)
+    plain = [it for it in generation.candidates.of(ids) if (role := role_of(it.path)) is None or role.name != DOCUMENT]
+    texts = _texts(generation, [it.id for it in plain])
+    return [name for name, text in texts.items() if any(not _is_remark(text, it.start()) for it in words.finditer(text))]
+
+
+def _is_remark(text: str, at: int) -> bool:
+    before = text[text.rfind("\n", 0, at) + 1 : at]
+    return _REMARK.search(before) is not None or text.count('"""', 0, at) % 2 == 1
 
 
 def _with_runs(

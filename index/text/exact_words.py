@@ -28,6 +28,8 @@ _LEVEL = re.compile(
 _LEAST_COPIED, _MOST_COPIED = 3, 2000
 """Words and characters of what may be copied from a file: fewer words are in many chunks, more are a document."""
 _LEAST_CAPTION = 2
+_MOST_OF_TOPIC = 5
+"""Words."""
 _WORD = re.compile(r"\w+")
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,80})`(?!`)")
 _PART, _MARK, _BETWEEN = r"[A-Za-z_$][\w$]*", "[?!]?", r"(?:\.|::|#|->)"
@@ -148,6 +150,11 @@ def is_caption(text: str) -> bool:
     text = text.strip()
     words = len(text.split()) if text[:1].isupper() and "\n" not in text else 0
     return _LEAST_CAPTION <= words <= _SHORT and not _ASKING.match(text)
+
+
+def is_topic(text: str) -> bool:
+    """Whether a text is as likely a topic as a message: a few words, and no sign of a message."""
+    return len(text.split()) <= _MOST_OF_TOPIC and not _OF_MESSAGE.search(text)
 
 
 def whole_words_of(phrase: str) -> str:
