@@ -32,7 +32,8 @@ class InItsProject(click.Path):
         """See `click.Path.convert`."""
         found = super().convert(value, param, ctx)
         if isinstance(found, Path) and (root := left_by_link(found)):
-            self.fail(f"{found}: a link leads out of the project {root}. Give {found.resolve()} itself.", param, ctx)
+            around = f"the project {root}" if is_project(root) else f"{root}"
+            self.fail(f"{found}: a link leads out of {around}. Give {found.resolve()} itself.", param, ctx)
         return found
 
 

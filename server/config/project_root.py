@@ -23,9 +23,19 @@ def project_root(folder: Path) -> Path:
 
 
 def left_by_link(path: Path) -> Path | None:
-    """Return the project around a path as it is written, if a link in it leads out of that project; else None."""
-    root = project_root(Path(os.path.abspath(path)).parent)  # noqa: PTH100 - `resolve` follows links
-    return root if is_project(root) and not path.resolve().is_relative_to(root.resolve()) else None
+    """Return the folder around a path as it is written, if a link in it leads out of that folder; else None.
+
+    That is the path's project. A tree of an archive has no mark of one: then it is the folder the command is given in,
+    of a path below that; of any other path to a file, the file's folder. Home and the top of a disk are nobody's tree.
+    """
+    written = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` follows links
+    root, here = project_root(written.parent), Path.cwd()
+    if not is_project(root):
+        is_below = not path.is_absolute() and written.is_relative_to(here) and not is_too_wide(here)
+        root = here if is_below else written.parent
+        if is_too_wide(root) or not (is_below or path.is_file()):
+            return None
+    return None if path.resolve().is_relative_to(root.resolve()) else root
 
 
 def is_project(folder: Path) -> bool:

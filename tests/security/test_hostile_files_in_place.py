@@ -240,6 +240,33 @@ def test_no_command_follows_a_link_of_the_project_out_of_it(
     assert "return 1" not in done.stdout
 
 
+@pytest.mark.parametrize("arguments", [("preview", "link.py"), ("preview", "out/secret.py"), ("report", "out")])
+def test_no_command_follows_a_link_out_of_a_tree_that_nothing_marks_as_a_project(
+    tmp_path: Path, victim_of: Deliver, arguments: tuple[str, ...]
+) -> None:
+    outside, unpacked = tmp_path / "precious", tmp_path / "unpacked"
+    outside.mkdir()
+    unpacked.mkdir()
+    (outside / "secret.py").write_text("def planted():\n    return 1\n")
+    (unpacked / "link.py").symlink_to(outside / "secret.py")
+    (unpacked / "out").symlink_to(outside)
+    victim = victim_of(unpacked, "cp -r")
+    command, name = arguments
+    absolute = [(command, str(victim.project / name))] if name == "link.py" else []
+    for given in (arguments, *absolute):
+        done = victim.run(*given, seconds=SECONDS, **WORDS_ONLY)
+        assert done.returncode == 2
+        assert "a link leads out of" in done.stderr
+        assert "return 1" not in done.stdout
+
+
+def test_a_folder_that_is_a_link_may_be_given_from_elsewhere(repository: Path, tmp_path: Path, victim_of: Deliver) -> None:
+    victim = victim_of(repository, "cp -r")
+    link = tmp_path / "current"
+    link.symlink_to(victim.project)
+    assert victim.run("outline", str(link), seconds=SECONDS, **WORDS_ONLY).returncode == 0
+
+
 def test_a_link_within_the_project_is_followed(repository: Path, victim_of: Deliver) -> None:
     (repository / "link.py").symlink_to("innocent.py")
     assert victim_of(repository, "cp -r").run("preview", "link.py", seconds=SECONDS, **WORDS_ONLY).returncode == 0
