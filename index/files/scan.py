@@ -330,7 +330,9 @@ def _read(folder: int | Path, path: str, options: ScanOptions) -> FileBytes:
         reason = SkipReason.TOO_LARGE if status.st_size > most else None
         if reason is None and not is_readable(path, data):
             reason = SkipReason.BINARY
-        while reason is None and len(data) <= most and (more := file.read(most + 1 - len(data))):
+        # No more at once than the file has: room is made for all that is asked for.
+        step = max(HEAD_BYTES, status.st_size)
+        while reason is None and len(data) <= most and (more := file.read(min(step, most + 1 - len(data)))):
             data += more
     if len(data) > most:
         reason = SkipReason.TOO_LARGE
