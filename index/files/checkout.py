@@ -10,9 +10,9 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
-from cqm.index.disk.beneath import NotRegularError, read_small
+from cqm.index.disk.beneath import NotRegularError, read_small, read_small_beneath
 from cqm.index.files import reftable
-from cqm.index.files.git_folder import GitFolder, git_folder_of, read_line
+from cqm.index.files.git_folder import MOST_LINE_BYTES, GitFolder, git_folder_of, line_in, read_line
 
 _COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"refs(?:/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+)+")
@@ -90,9 +90,14 @@ def is_busy(folder: Path) -> bool:
 
 
 def _value(folder: Path, ref: str) -> str:
-    """Return a ref's value; empty if it does not exist."""
+    """Return a ref's value; empty if it does not exist.
+
+    Raises:
+        OSError: it cannot be read, or a folder above it is a link, perhaps to the refs of another repository.
+        ValueError: it is too long, or no text.
+    """
     try:
-        return read_line(folder / ref)
+        return line_in(read_small_beneath(folder, ref, MOST_LINE_BYTES), folder / ref)
     except (FileNotFoundError, NotADirectoryError, NotRegularError):
         packed = folder / "packed-refs"
         return _packed(packed, _signature(packed), ref)

@@ -1,18 +1,30 @@
 """Find a work tree's git folders, as in gitrepository-layout(5), and read small files in them.
 
 All of it may be a stranger's: a file is read only up to a limit, and only if it is a regular one and no link. The
-folders named by `.git` and `commondir` may lie anywhere; of their content only a commit's id is ever shown.
+folders named by `.git` and `commondir` may lie anywhere; of one that does not name its work tree in turn
+(`names_each_other`), only a commit's id is ever shown.
 """
 
 import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from cqm.index.disk.beneath import read_small
 
-_MOST_BYTES = 4096
+MOST_LINE_BYTES = 4096
 """Limit for a file with one path, ref or id."""
+_MOST_SETTINGS_BYTES = 1 << 20
+_SETTINGS = ("config", "config.worktree")
+_WORK_TREE = re.compile(
+    rb"^[ \t]*\[core\](?:(?!\n[ \t]*\[)[\s\S])*?\n[ \t]*worktree[ \t]*=[ \t]*\"?([^\"\r\n]+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PARTS = ("objects", "refs", "packed-refs", "reftable")
+"""All that a repository's commits are read from; a stranger's may be links to another repository's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +65,41 @@ def git_folder_at(top: Path) -> GitFolder | None:
     try:
         own = entry = top / ".git"
         if not entry.is_dir():
-            own = top / _path_in(read_small(entry, _MOST_BYTES).removeprefix(b"gitdir:"))
+            own = top / _path_in(read_small(entry, MOST_LINE_BYTES).removeprefix(b"gitdir:"))
         if not (own / "HEAD").exists():
             return None
         common = own
         if os.path.lexists(own / "commondir"):
-            common = own / _path_in(read_small(own / "commondir", _MOST_BYTES))
+            common = own / _path_in(read_small(own / "commondir", MOST_LINE_BYTES))
     except (OSError, ValueError):
         return None
     return GitFolder(top, own, common)
+
+
+def names_each_other(place: GitFolder) -> bool:
+    """Whether a repository is the work tree's own, so that its commits may be shown.
+
+    A stranger's `.git` may be a link to any repository of this machine, or name one in a file, as those of worktrees
+    and submodules do. Git notes in these which work tree they belong to.
+    """
+    own, common = (os.path.realpath(it) for it in (place.own, place.common))
+    if common not in {own, os.path.dirname(os.path.dirname(own))}:  # noqa: PTH120 - texts
+        return False
+    if any(os.path.islink(os.path.join(common, it)) for it in _PARTS):  # noqa: PTH114, PTH118 - texts
+        return False
+    top = os.path.realpath(place.top)
+    return own == os.path.join(top, ".git") or top in map(os.path.realpath, _work_trees(own))  # noqa: PTH118
+
+
+def _work_trees(own: str) -> Iterator[str]:
+    """Yield the work trees that a git folder names: in a file of `git worktree`, or in its settings."""
+    with suppress(OSError, ValueError):
+        entry = os.fsdecode(_path_in(read_small(Path(own, "gitdir"), MOST_LINE_BYTES)))
+        yield os.path.dirname(os.path.join(own, entry))  # noqa: PTH118, PTH120 - texts
+    for name in _SETTINGS:
+        with suppress(OSError):
+            for found in _WORK_TREE.finditer(read_small(Path(own, name), _MOST_SETTINGS_BYTES)):
+                yield os.path.join(own, os.fsdecode(found[1].strip()))  # noqa: PTH118 - texts
 
 
 def read_line(path: Path) -> str:
@@ -71,13 +109,21 @@ def read_line(path: Path) -> str:
         OSError: it cannot be read, or is no regular file.
         ValueError: it is too long, or no text.
     """
-    content = read_small(path, _MOST_BYTES)
-    if len(content) > _MOST_BYTES:
+    return line_in(read_small(path, MOST_LINE_BYTES), path)
+
+
+def line_in(content: bytes, path: Path) -> str:
+    """Return the only line of a small file of git, of which one byte more than it may have was read.
+
+    Raises:
+        ValueError: it is too long, or no text.
+    """
+    if len(content) > MOST_LINE_BYTES:
         raise ValueError(f"{path} is too long.")
     return content.decode().strip()
 
 
 def _path_in(content: bytes) -> str:
-    if len(content) > _MOST_BYTES or b"\0" in content or not content.strip():
+    if len(content) > MOST_LINE_BYTES or b"\0" in content or not content.strip():
         raise ValueError("It holds no path.")
     return os.fsdecode(content.strip())

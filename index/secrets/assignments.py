@@ -31,8 +31,9 @@ _MOST_BEFORE = 400
 _NEAR = 48
 _DIRECTIVE = re.compile(r"[ \t]*[\w.-]*")
 _PAIR = re.compile(r"[\w.-]{1,40}[:=](?!=*$)")
-_BLOCK = re.compile(r"[|>]|\"{3}|'{3}")
+_BLOCK = re.compile(r"[|>]|<<|\"{3}|'{3}")
 _TRIPLE = re.compile(r"\"{3}|'{3}")
+_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*\s|--\s|;)")
 _QUOTES = "\"'`"
 
 Span = tuple[int, int]
@@ -190,7 +191,10 @@ def _plain_weakness(file: _File, place: int, gap: str, marks: str) -> bool | Non
     if file.takes_bare:
         # A sentence about a password is no password.
         return file.is_prose and "=" not in gap
-    return True if marks == "=" and _is_in_string(file.line_before(place)) else None
+    line = file.line_before(place)
+    if marks == "=" and _is_in_string(line):
+        return True
+    return True if marks in {":", "="} and _COMMENT.match(line) else None
 
 
 def _is_in_string(line: str) -> bool:

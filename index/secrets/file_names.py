@@ -38,7 +38,8 @@ _SETTINGS = """
     credential.* .credentials.* *[._-]credentials.json *[._-]credentials.csv *[._-]credentials.y*ml
     credentials[._-]*.json credentials[._-]*.csv passwords passwords.* passwd .passwd shadow shadow- gshadow
     gshadow- master.passwd api_keys.* apikeys.* api-keys.* token token.json .token .tokens *.token access_token
-    auth_token local.settings.json appsettings.*secret*.json usersecrets.json config.secret.*
+    auth_token *.secrets chap-secrets* pap-secrets* sasl_passwd* sasl-passwd* *.pgpass .erlang.cookie
+    local.settings.json appsettings.*secret*.json usersecrets.json config.secret.*
 """
 """Settings of programs with their secrets in separate files."""
 

@@ -9,7 +9,19 @@ Places = Mapping[str, Sequence[int]]
 ANCHORS = ("pass", "pw", "secret", "token", "cred", "auth", "key")
 """Parts of names."""
 
-SETTINGS_ANCHORS = ("ennwor", "senha", "contrase")
+SETTINGS_ANCHORS = (
+    "ennwor",
+    "senha",
+    "contrase",
+    "wachtwoord",
+    "passord",
+    "losenord",
+    "salasana",
+    "adgangskode",
+    "heslo",
+    "clave",
+    "parola",
+)
 """Parts of names in other languages, sought only in settings and texts."""
 
 _FOREIGN_PASSWORDS: tuple[str, ...] = (
@@ -45,10 +57,13 @@ _WHOLE = {
     "auth": _AUTH,
     "pw": re.compile(r"pwd|(?<![a-z0-9])pw(?![a-z0-9])"),
     "ennwor": re.compile(r"(?<=k)ennwor"),
+    "clave": re.compile(r"(?<![a-z])clave(?![a-z])"),
+    "parola": re.compile(r"(?<![a-z])parola(?![a-z])"),
+    "heslo": re.compile(r"(?<![a-z])heslo(?![a-z])"),
 }
 """Words some anchors must be part of."""
 
-_PASSWORDS = frozenset({"pass", "pw", "ennwor", "senha", "contrase", *_FOREIGN_PASSWORDS})
+_PASSWORDS = frozenset({"pass", "pw", *SETTINGS_ANCHORS, *_FOREIGN_PASSWORDS} - {"clave"})
 """Anchors of values chosen by people, which are short."""
 
 # Endings of names about a secret, such as its path or length, rather than of a secret.

@@ -7,7 +7,7 @@ _OPERATORS = r"""
     (?: : \s? (?:&'\w+\s)? [&\w<>\[\]|. ?]{1,30}? \s? =        # a type: "password: str ="
       | \s(?i:as)\s\w{1,30} \s? =                              # "As String ="
       | \{ [^{}\n"']{0,40} \} \s? :? =                         # "{ get; set; } ="
-      | </(?:key|name)> | \s\w{1,20}="\w{1,20}">\s{0,20}<value>
+      | </(?:key|name)> | \s\w{1,20}="[\w/.-]{1,20}">(?:\s{0,20}<value>)?
       | <?=> | [:!?+]?={1,3} | <- | <<< | ::? | [,(] | \?\?=? | \?: | \|\|=? | >
       | (?<=\)) \s? \{                                         # ENV.fetch("NAME") { "value" }
       | (?<=[\s)]) or (?=\s)
@@ -23,6 +23,7 @@ _WRAPPERS = r"""
       | <!\[CDATA\[
       | </?(?:key|name|string|value|val|data)\b [^<>]{0,40} >
       | [|>][+-]?\d?[+-]? [ \t]{0,4} \n
+      | <<[~-]?["']?\w{1,20}["']?[ \t]{0,4}\n                   # a text to a mark of its end
       | "{3} | '{3}
       | (?P<empty> \\?["'`]{2} ) (?!["'`]) \s{0,4} [+.&]{0,2}
     )
@@ -104,7 +105,8 @@ YAML_ITEM = re.compile(r"[ \t]*(?:- )?(?:[\w.@-]{1,60}:)?[ \t]*[\"']?(?P<value>[
 _BARE_FILES = re.compile(
     r"(?:dockerfile|containerfile|makefile|procfile|caddyfile|jenkinsfile|\.?env\b).*$"
     r"|\.?[^.]*$|.*\.(?:ya?ml|ini|cfg|conf|cnf|config|properties|env|sh|bash|zsh|fish|c?sh|ksh|ps1|bat|cmd|service|toml|tf|tfvars|txt|md|rst|adoc|log|sql|http|rest|ovpn|"
-    r"list|repo|netrc|xml|csproj|plist|csv|tsv|desktop|nix|mk|editorconfig|gradle|tmpl|j2|erb|hcl|ldif|bak|old|orig|htpasswd)$",
+    r"list|repo|netrc|xml|csproj|plist|csv|tsv|desktop|nix|mk|editorconfig|gradle|tmpl|j2|erb|hcl|ldif|bak|old|orig|htpasswd|"
+    r"xcconfig|sls|asset|pp|args|rc|reg|inf|kv|network|netdev|pod|container|nu|tpl|tftpl|secrets)$",
 )
 """Files with unquoted values: settings, shell scripts, texts."""
 _PROSE = (".txt", ".md", ".rst", ".adoc", ".log", ".csv")

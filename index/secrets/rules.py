@@ -83,6 +83,7 @@ def _is_any(_value: str) -> bool:
     return True
 
 
+_PGPASS = r"^[^\s:]{1,100}:\d{4}:[^\s:]{1,60}:[^\s:]{1,60}:(?P<secret>[^\s:]{6,200})\s*$"
 _COOKIE = r"(?:(?i:cookie)[\"']?\]?\s?[:=,]\s?[\"'`]?|;\s?)[\w.-]{1,60}=(?P<secret>[^\s;,\"'`<>\\]{12,2000})"
 
 
@@ -104,7 +105,7 @@ RULES = (
     _rule(
         "login",
         "curl",
-        r"curl\b[^\n|]{0,120}?\s(?:-u\s?|--user[= ])[\"']?[^\s:\"'$]{1,100}:(?P<secret>[^\s\"'$]{4,200})",
+        r"curl\b[^\n|]{0,120}?\s(?:-[a-zA-Z]{0,6}u\s?|--user[= ])[\"']?[^\s:\"'$]{1,100}:(?P<secret>[^\s\"'$]{4,200})",
         is_password,
     ),
     _rule(
@@ -144,6 +145,69 @@ RULES = (
         r"(?i:by|as)\s{1,4}(?:(?i:password)\s)?[\"'](?P<secret>[^\s\"']{6,300})[\"']",
         is_password,
     ),
+    _rule(
+        "password",
+        "bindpw rootpw",
+        r"(?i:bindpw|rootpw)\s{1,4}(?:--\w{1,12}\s)?[\"']?(?P<secret>[^\s\"']{6,200})",
+        is_password,
+    ),
+    _rule(
+        "password",
+        "default_authtok",
+        r"(?i:authtok)\w{0,20}\s{0,8}[:=]\s{0,8}[\"']?(?P<secret>[^\s\"']{6,200})",
+        is_password,
+    ),
+    _rule("password", "psk", r"\b(?i:psk)\s{1,4}[\"'](?P<secret>[^\s\"']{6,200})[\"']", is_password),
+    _rule("password", "insecure-password", r"insecure-password\s{1,4}(?P<secret>[^\s\"']{6,200})", is_password),
+    _rule(
+        "password",
+        "createuser",
+        r"(?i:createuser)\s\S{1,60}\s(?i:md5|sha)[\w-]{0,8}\s[\"']?(?P<secret>[^\s\"']{6,200})",
+        is_password,
+    ),
+    # Short options of programs that log in.
+    _rule(
+        "password",
+        "login",
+        r"\blogin\b[^\n|]{0,120}?\s(?:-p|--pass(?:word)?)[\s=]?[\"']?(?P<secret>[^\s\"'$]{6,200})",
+        is_password,
+        " -p",
+    ),
+    _rule("password", "redis-cli", r"redis-cli\b[^\n|]{0,120}?\s-a\s?[\"']?(?P<secret>[^\s\"'$]{6,200})", is_password),
+    _rule(
+        "password",
+        "htpasswd",
+        r"htpasswd\s(?:-\w{1,8}\s){0,4}-\w{0,8}b\w{0,8}\s(?:\S{1,200}\s){1,2}[\"']?(?P<secret>[^\s\"'$]{6,200})",
+        is_password,
+    ),
+    _rule(
+        "password",
+        "openssl",
+        r"openssl\b[^\n|]{0,160}?\s(?:-k\s|-pass\w{0,3}\spass:)[\"']?(?P<secret>[^\s\"'$]{6,200})",
+        is_password,
+    ),
+    _rule("password", ":5432: :3306: :1521: :5433: :6432:", _PGPASS, is_password),
+    _rule("password", "]:587 ]:465 ]:25", r"\]:\d{2,5}\s{1,8}[^\s:]{1,100}:(?P<secret>\S{6,200})", is_password),
+    _rule(
+        "password",
+        "zip 7z",
+        r"\b(?:zip\s-P|7z\s[^\n|]{0,80}?\s?-p)\s?[\"']?(?P<secret>[^\s\"'$]{6,200})",
+        is_password,
+        " -p",
+    ),
+    _rule(
+        "password",
+        "passwd/",
+        r"passwd/[\w/-]{1,40}\s{1,4}password\s{1,4}(?P<secret>[^\s\"']{6,200})",
+        is_password,
+    ),
+    _rule("password hash", ":::", r":(?P<secret>[0-9a-fA-F]{32}:[0-9a-fA-F]{32}):::", _is_any),
+    _rule(
+        "seed phrase",
+        "mnemonic seed_phrase seedphrase",
+        r"(?i:mnemonic|seed_?phrase)\w{0,20}[\"']?\s?[:=]\s?[\"']?(?P<secret>(?:[a-z]{3,8} ){11,23}[a-z]{3,8})\b",
+        _is_any,
+    ),
     _rule("cookie", "cookie", _COOKIE, _is_cookie, "="),
 )
 """Secrets recognisable by their form. Remove a row once the library finds its secrets."""
@@ -172,7 +236,7 @@ def own_matches(view: Readable, path: str) -> Iterator[Match]:
     if named:
         yield from assigned(text, named, path)
         yield from collections(text, named)
-        yield from tables(text, named, path)
+        yield from tables(text, low, named, path)
     yield from arguments(text, places)
     if quick(LOGIN).search(data):
         yield from _urls(text)

@@ -1,14 +1,20 @@
-"""Find secrets in tables by their headers, and in lists and mappings by their names: `passwords = {"root": "..."}`."""
+"""Find secrets in tables by their headers, in SQL by their columns, and in lists and mappings by their names."""
 
 import re
 from collections.abc import Generator, Iterator, Sequence
 
 from cqm.index.secrets.model import Match
-from cqm.index.secrets.names import anchor_of, is_chosen
+from cqm.index.secrets.names import anchor_of, is_chosen, places_of
 from cqm.index.secrets.notations import COLLECTION, ITEM, YAML_COLLECTION, YAML_ITEM
 from cqm.index.secrets.values import is_strong, is_token
 
 _RULER = re.compile(r"[ \t]{0,8}\|?[ \t]{0,8}:?-{2,}+[-| :\t]*+$", re.MULTILINE)
+_INSERT = re.compile(
+    r"(?i:into)\s{1,8}[^\s()]{1,120}\s{0,8}"
+    r"\((?P<columns>[^()]{1,4000})\)\s{0,8}(?i:values)\s{0,8}(?=\()"
+)
+_SQL_VALUE = re.compile(r"\s*+[Ee]?'(?P<value>(?:[^'\\]|\\.|'')*+)'\s*+(?P<mark>[,)])|[^,()']*+(?P<other>[,)])")
+_SQL_ROW = re.compile(r"\s{0,8},?\s{0,8}\(")
 _CELL_MARKS = " \t\r\"'`"
 _SEPARATORS = (",", ";", "\t", "|")
 _TABLES = (".csv", ".tsv", ".psv", ".txt")
@@ -19,11 +25,14 @@ _MOST_HEADER = 4_000
 Span = tuple[int, int]
 
 
-def tables(text: str, named: Sequence[tuple[int, str]], path: str) -> Iterator[Match]:
+def tables(text: str, low: str, named: Sequence[tuple[int, str]], path: str) -> Iterator[Match]:
     """Yield the cells below headers that name a secret, of CSV and Markdown tables."""
     first = text.find("\n", 0, _MOST_HEADER)
     if first > 0 and path.lower().endswith(_TABLES) and named[0][0] < first:
         yield from _rows(text, (0, first), first + 1)
+    for place in places_of(low, "into ") if "values" in low else ():
+        if found := _INSERT.match(text, place):
+            yield from _inserted(text, found)
     done = 0
     for place, _anchor in named if "|" in text else ():
         end = text.find("\n", place, place + _MOST_HEADER) if place >= done else -1
@@ -83,6 +92,20 @@ def _rows(text: str, head: Span, place: int, separator: str = "") -> Generator[M
         yield from _cells(text, row.split(mark)[:_MOST_CELLS], place, columns)
         place = end + 1
     return place
+
+
+def _inserted(text: str, found: re.Match[str]) -> Iterator[Match]:
+    """Yield the secrets of the rows that a statement of SQL inserts."""
+    names = [it.strip(_CELL_MARKS + "[]") for it in found["columns"].split(",")]
+    columns = {number: anchor for number, name in enumerate(names) if (anchor := anchor_of(name))}
+    row = _SQL_ROW.match(text, found.end()) if columns else None
+    while row:
+        place, number, mark = row.end(), 0, ","
+        while mark == "," and (value := _SQL_VALUE.match(text, place)):
+            if number in columns and value["value"]:
+                yield from _judged(text, value.span("value"), columns[number])
+            place, number, mark = value.end(), number + 1, value["mark"] or value["other"]
+        row = _SQL_ROW.match(text, place) if mark == ")" else None
 
 
 def _cells(text: str, cells: Sequence[str], place: int, columns: dict[int, str]) -> Iterator[Match]:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from secrets_forms import FORMS
 from secrets_set import Planted, innocents, planted, planted_by_form
 
 Span = tuple[int, int]
@@ -33,7 +34,7 @@ def main() -> None:
     parser.add_argument("--missed", action="store_true", help="print what was missed, and every false finding")
     asked = parser.parse_args()
     parts = {part: list(planted(part, asked.seed)) for part in ("tuning", "held")}
-    parts |= {f"{part} forms": list(planted_by_form(part, asked.seed)) for part in ("tuning", "held")}
+    parts |= {f"{part} forms": list(planted_by_form(part, asked.seed)) for part in FORMS}
     files = list(innocents(asked.innocent))
     print(f"{len(files):,} innocent files, {sum(len(text) for _, text in files) / 1e6:.1f} MB")
     for name in asked.library:

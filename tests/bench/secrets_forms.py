@@ -183,6 +183,45 @@ FORMS: dict[str, dict[str, Rows]] = {
             ("a.json", '{"ｓｅｃｒｅｔ＿ｋｅｙ": "§"}\n'),
         ),
     },
+    "others": {
+        "option": (
+            ("a.sh", "docker login -u bob -p § registry.example.com\n"),
+            ("a.sh", "redis-cli -h db -a § ping\n"),
+            ("a.sh", "htpasswd -b users bob §\n"),
+            ("a.sh", "openssl enc -aes-256-cbc -k § -in a\n"),
+            ("a.sh", "openssl req -passout pass:§ -new\n"),
+            ("a.sh", "zip -P § a.zip a\n"),
+            ("a.sh", "7z a -p§ a.7z a\n"),
+            ("a.sh", "curl -sSu bob:§ https://example.com\n"),
+        ),
+        "line": (
+            ("ldap.conf", "bindpw §\n"),
+            ("ks.cfg", "rootpw --plaintext §\n"),
+            ("sssd.conf", "ldap_default_authtok = §\n"),
+            ("ipsec.conf", '10.0.0.1 : PSK "§"\n'),
+            ("haproxy.cfg", "user bob insecure-password §\n"),
+            ("snmpd.conf", 'createUser bob SHA "§" AES\n'),
+            ("preseed.cfg", "d-i passwd/user-password password §\n"),
+            ("logins.txt", "db.internal:5432:main:app:§\n"),
+            ("relay.txt", "[smtp.example.com]:587 bob:§\n"),
+            ("app.xcconfig", "API_TOKEN = §\n"),
+            ("pillar.sls", "mysql_root_pass: §\n"),
+        ),
+        "text": (
+            ("a.py", "# the old password: §\n"),
+            ("a.tf", "password = <<EOF\n§\nEOF\n"),
+            ("a.xml", '<Pass encoding="plain">§</Pass>\n'),
+            ("a.sql", "INSERT INTO users (id, name, password) VALUES (1, 'O''Neil (x)', '§');\n"),
+            ("a.py", "q = \"insert into users (password, n) values ('§', 1), ('none', 2)\"\n"),
+        ),
+        "other name": (
+            ("nl.txt", "wachtwoord: §\n"),
+            ("es.ini", "clave=§\n"),
+            ("it.txt", "parola d'accesso\nparola: §\n"),
+            ("no.yml", "passord: §\n"),
+            ("cs.ini", "heslo=§\n"),
+        ),
+    },
 }
 """By part and kind."""
 
@@ -201,6 +240,12 @@ VALUES = {
     "two parts": _mixed_words,
 }
 """Values whose form tells no service."""
+
+
+def with_dollar(rng: Random) -> str:
+    """A value that shells, but few other files, take apart."""
+    return f"{mixed(rng, _LETTERS + _DIGITS, 7)}${rng.choice(_DIGITS)}{of(rng, _LETTERS, 6)}"
+
 
 _ENCODED = ("kind: Secret", "userPassword::", "sig=", '"kty"', "X-Amz-Signature", "webhooks/", "essionid=", "session=")
 """Places that hold encoded bytes or tokens only."""
@@ -305,6 +350,14 @@ def innocent_forms() -> Iterator[tuple[str, str]]:
         ("a.sh", "PASSWORD=$(openssl rand -hex 16)\nTOKEN=`cat /run/token`\n"),
         ("a.js", "const tokens = text.split('-');\nconst secret = crypto.randomBytes(32).toString('hex');\n"),
         ("a.yml", "password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n"),
+        ("a.py", 'password = f"app-$userName"\ntoken = "Bearer-$TOKEN_2"\n'),
+        ("a.kt", 'val password = "prefix1-$userName"\nval url = "x-1-$host2"\n'),
+        ("a.sh", "docker login -u me -p $TOKEN\nlogin -p preserve-environment\nredis-cli -a $REDIS_1\n"),
+        ("a.sql", "INSERT INTO users (name, password) VALUES (:name, :password), ('a-1', 'changeme'), (?, $2);\n"),
+        ("a.py", "# the password: at-least-8 characters\n# token: the next-token, type: str\n"),
+        ("a.ts", "  // password: string1, and token: getToken(1)\n"),
+        ("es.yml", "clave: valor-1\nenclave_id: vpc-12ab34\n"),
+        ("a.tf", "password = <<EOF\n${var.password}\nEOF\n"),
         ("a.yml", "password: *default-password\ntoken: &anchor\n  kind: jwt-token\n"),
     )
     yield from ((f"{number}/{path}", text) for number, (path, text) in enumerate(rows))

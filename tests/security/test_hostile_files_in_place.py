@@ -5,16 +5,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from race import race
+from tests.security.conftest import Victim, git
 
-if TYPE_CHECKING:
-    from conftest import Victim
-
-Deliver = Callable[[Path, str], "Victim"]
+Deliver = Callable[[Path, str], Victim]
 
 WORDS_ONLY = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
 HUGE = 900 << 20
@@ -98,7 +96,7 @@ def put(place: Path, kind: Callable[[Path], None]) -> None:
     kind(place)
 
 
-def answers(victim: "Victim") -> None:
+def answers(victim: Victim) -> None:
     """Index and search, and ask for the status."""
     for arguments, wanted in ((("search", "innocent_marker"), "innocent.py"), (("status",), "git_head")):
         done = victim.run(*arguments, "--json", seconds=SECONDS, **WORDS_ONLY)
@@ -118,7 +116,7 @@ def test_what_stands_in_the_place_of_an_ignore_file_is_passed_over(
 
 
 def test_a_link_to_a_device_as_an_ignore_file_travels_by_every_way(
-    stranger: Path, delivered: Callable[[Path], "Victim"]
+    stranger: Path, delivered: Callable[[Path], Victim]
 ) -> None:
     for name in (".gitignore", ".cqmignore", "a/.cqmignore"):
         put(stranger / name, endless_device)
@@ -193,6 +191,47 @@ def test_a_git_folder_elsewhere_tells_nothing_but_the_id_of_a_commit(
     answers(victim)
     done = victim.run("status", "--json", **WORDS_ONLY)
     assert "the secret" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("way", ["git file", "git link", "commondir", "links in it"])
+def test_commits_of_another_repository_are_never_shown(
+    repository: Path, victim_of: Deliver, tmp_path: Path, way: str
+) -> None:
+    private, shipped = tmp_path / "private", repository / ".git"
+    subprocess.run(["cp", "-a", str(repository), str(private)], check=True)
+    git(private, "commit", "--quiet", "--allow-empty", "--message", "a private matter")
+    if way == "commondir":
+        (shipped / "commondir").write_text(f"{private}/.git\n")
+    elif way == "links in it":
+        subprocess.run(["rm", "-r", str(shipped / "refs" / "heads")], check=True)
+        (shipped / "refs" / "heads").symlink_to(private / ".git/refs/heads")
+        (shipped / "objects" / "info" / "alternates").write_text(f"{private}/.git/objects\n")
+    else:
+        subprocess.run(["rm", "-r", str(shipped)], check=True)
+        if way == "git link":
+            shipped.symlink_to(private / ".git")
+        else:
+            shipped.write_text(f"gitdir: {private}/.git\n")
+    victim = victim_of(repository, "cp -r")
+    for what in ((), ("HEAD",), ("private matter",)):
+        done = victim.run("changes", *what, "--json", **WORDS_ONLY)
+        assert done.returncode == 2, done.stdout
+        assert "matter" not in done.stdout + done.stderr.replace("`private matter`", "")
+
+
+def test_commits_of_worktrees_and_submodules_are_shown(stranger: Path, victim_of: Deliver, tmp_path: Path) -> None:
+    victim = victim_of(stranger, "git clone")
+    git(victim.project, "worktree", "add", "--quiet", str(tmp_path / "worktree"))
+    local = ("-c", "protocol.file.allow=always")
+    git(victim.project, *local, "submodule", "--quiet", "add", str(tmp_path / "published.git"), "module")
+    git(tmp_path, "clone", "--quiet", "--separate-git-dir", "apart.git", "published.git", "apart")
+    apart = replace(victim, project=tmp_path / "apart")
+    told = apart.run("changes", **WORDS_ONLY)
+    assert told.returncode == 2
+    assert f"git config core.worktree {apart.project}" in told.stderr
+    git(tmp_path / "apart.git", "config", "core.worktree", str(apart.project))
+    for one in (victim, replace(victim, project=tmp_path / "worktree"), victim.within("module"), apart):
+        assert "published" in one.run("changes", **WORDS_ONLY).stdout
 
 
 def test_a_folder_that_is_exchanged_for_a_link_is_never_read_through(tmp_path: Path) -> None:

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_server import ScriptedServer
-from secrets_forms import innocent_forms
+from secrets_forms import FORMS, innocent_forms, with_dollar
 from secrets_set import Planted, innocent_lines, planted, planted_by_form
+from secrets_values import OTHER_TOKENS
 
 from cqm.index.model.secrets import SecretOptions
 from cqm.index.secrets.file_names import is_secret_path, shown_path
@@ -199,7 +201,7 @@ def test_nothing_is_redacted_in_innocent_lines_of_any_notation() -> None:
     assert {path: values for path, values in found.items() if values} == {}
 
 
-@pytest.mark.parametrize("part", ["tuning", "held"])
+@pytest.mark.parametrize("part", FORMS)
 def test_secrets_are_found_in_unusual_notations_names_tables_and_calls(part: str) -> None:
     planted_ones = list(planted_by_form(part, 5))
     missed = [it for it in planted_ones if it.value in redact(it.text, it.path, SecretOptions()).text]
@@ -210,6 +212,23 @@ def found_in(text: str, path: str) -> list[str]:
     return [text[it.start : it.end] for it in find_secrets(text, path)]
 
 
+def test_a_dollar_within_a_password_makes_it_no_variable() -> None:
+    rng = Random(1)
+    for path, text in (
+        ("a.ini", "password=%s\n"),
+        ("a.php", "<?php $password = '%s';\n"),
+        ("a.md", "Password: `%s`\n"),
+    ):
+        for value in (with_dollar(rng) for _ in range(50)):
+            assert found_in(text % value, path) == [value]
+
+
+@pytest.mark.parametrize("kind", OTHER_TOKENS)
+def test_tokens_of_a_service_are_found_by_their_form(kind: str) -> None:
+    for value in (OTHER_TOKENS[kind](Random(seed)) for seed in range(20)):
+        assert found_in(f'client = make("{value}")\n', "a.py") == [value]
+
+
 @pytest.mark.parametrize("part", ["tuning", "held"])
 def test_every_planted_secret_is_redacted_whatever_its_characters_are_by_chance(part: str) -> None:
     planted_ones = [it for seed in range(1, 6) for it in planted(part, seed)]
@@ -217,10 +236,15 @@ def test_every_planted_secret_is_redacted_whatever_its_characters_are_by_chance(
 
 
 def test_what_a_rule_matches_in_the_labelled_sets_stands_in_a_line_where_it_is_searched() -> None:
-    both = [*planted("tuning", 3), *planted("held", 3), *planted_by_form("tuning", 3), *planted_by_form("held", 3)]
+    both = [*planted("tuning", 3), *planted("held", 3), *(it for part in FORMS for it in planted_by_form(part, 3))]
     lines = [line for it in both for line in it.text.splitlines()]
-    lines += ["//registry.npmjs.org/:_authToken=Xk29vbQqz9Kd77Lm", "mysql -u ann -pXk29vbQqz9Kd dump"]
-    lines += ["userPassword: {SSHA}Xk29vbQqz9Kd77LmXk29vbQqz9Kd77Lm"]
+    lines += ["Ann:500:aad3b435b51404eeaad3b435b51404ee:5835048ce94ad0564e29a924a03510ef:::"]
+    lines += ["mnemonic: legal winner thank year wave sausage worth useful legal winner thank yellow"]
+    lines += [
+        "mysql -u ann -pXk29vbQqz9Kd dump",
+        "//registry.npmjs.org/:_authToken=Xk29vbQqz9Kd77Lm",
+        "userPassword: {SSHA}Xk29vbQqz9Kd77LmXk29vbQqz9Kd77Lm",
+    ]
     for rule in RULES:
         matches = [(line, it) for line in lines for it in rule.pattern.finditer(line) if rule.is_secret(it["secret"])]
         assert matches

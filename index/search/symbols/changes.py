@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from cqm.chunkers.model import Definition
 from cqm.index.files.checkout import commit_named, head
-from cqm.index.files.git_folder import git_folder_of
+from cqm.index.files.git_folder import git_folder_of, names_each_other
 from cqm.index.files.history import Commit, Hunk, commit_of, commits_of, hunks_between
 from cqm.index.files.listed import listed_file
 from cqm.index.generations.generation import Generation
@@ -86,6 +86,11 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
     last, place = head(folder), git_folder_of(folder)
     if place is None or not last:
         raise QueryError(f"{root} is outside of git, or has no commit yet.", remedy="`search` takes `changed_since`.")
+    if not names_each_other(place):
+        raise QueryError(
+            f"The git folder of {place.top} is elsewhere, or parts of it are, and it may be another project's.",
+            remedy=f"If it is this project's, run `git config core.worktree {place.top}` there.",
+        )
     base = "" if folder == place.top else folder.relative_to(place.top).as_posix()
     asked = query.path or ("" if root.is_dir() else root.name)
     within = "/".join(filter(None, (base, asked)))

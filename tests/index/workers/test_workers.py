@@ -101,7 +101,8 @@ def test_a_worker_reads_the_project_and_changes_nothing_in_it(workers: Workers, 
     file.write_text("content")
     (tmp_path / "beside.txt").write_text("not yours")
     assert outcomes(workers, Task("read", str(file))) == ["content"]
-    for action in (Task("write", str(file)), Task("remove", str(file)), Task("read", str(tmp_path / "beside.txt"))):
+    changes = [Task(it, str(file)) for it in ("write", "remove", "mode", "mark", "touch", "own")]
+    for action in (*changes, Task("read", str(tmp_path / "beside.txt"))):
         assert "Permission" in outcomes(workers, action)[0] or "not permitted" in outcomes(workers, action)[0]
     assert file.read_text() == "content"
 
