@@ -45,7 +45,7 @@ def make_app(library: Library, token: str, hosts: Iterable[str] = LOCAL_NAMES, *
     """
     routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in _endpoints(library).items()]
     static = _Kept(directory=Path(__file__).parent / "static")
-    handlers: Mapping[object, ExceptionHandler] = {CqmError: _failed}
+    handlers: Mapping[object, ExceptionHandler] = {CqmError: partial(_failed, library)}
     pages = Starlette(routes=[*routes, Mount("/static", static)], exception_handlers=handlers)
     return Gate(pages, token, hosts, start)
 
@@ -101,9 +101,15 @@ class _Kept(StaticFiles):
         return answer
 
 
-def _failed(request: Request, error: Exception) -> Response:
-    """Tell an error with its remedy: as a page, or as a part of one."""
+def _failed(library: Library, request: Request, error: Exception) -> Response:
+    """Tell an error with its remedy: as a part of a page, or as a page, with the form where one was filled in."""
     told = f"<p class='notes' role='alert'>{safe(str(error))}</p>"
     status = 404 if isinstance(error, NotIndexedError | PathRefusedError) else 400
-    is_part = request.url.path in _PARTS
-    return HTMLResponse(told if is_part else frame("CQM: problem", "", ["<h1>This did not work</h1>", told]), status)
+    path, given = request.url.path, request.query_params
+    if path in _PARTS:
+        return HTMLResponse(told, status)
+    if path == "/":
+        return HTMLResponse(search_page(library, asked_of(given), told), status)
+    if path == "/preview":
+        return HTMLResponse(chunks_page(library, given, told), status, headers=SIZED)
+    return HTMLResponse(frame("CQM: problem", "", ["<h1>This did not work</h1>", told]), status)
