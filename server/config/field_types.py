@@ -195,6 +195,9 @@ KINDS: Mapping[str, Any] = {
     "variable": Variable,
     "pattern": Pattern,
     "host and port": Annotated[str, matching(_HOST_AND_PORT, "expected HOST:PORT, such as 127.0.0.1:8080")],
+    "host name": Annotated[
+        str, matching(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?", "expected a name alone, such as cqm.example.org")
+    ],
     "collection prefix": Annotated[
         str, matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "expected at most 40 letters, digits, _ and -")
     ],

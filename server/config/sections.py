@@ -61,6 +61,12 @@ class ServerSection:
         kind="folder",
     )
     http: str = option("", "HOST:PORT to serve streamable HTTP on; stdio when empty.", kind="host and port")
+    hosts: tuple[str, ...] = option(
+        (),
+        "Names of this machine that a proxy keeps in the Host header, such as cqm.example.org; HTTP on loopback takes "
+        "them beside its own.",
+        kind="host name",
+    )
     token_budget: int = option(
         6000,
         "Most tokens of a reply, as o200k_base counts; results beyond it are named, not dropped.",

@@ -111,6 +111,7 @@ _REASONS: Mapping[Name, str] = {
     ("store",): "it decides where the index of your code is kept",
     ("server", "roots"): "it decides which folders are open to clients",
     ("server", "http"): "it opens a port of this machine",
+    ("server", "hosts"): "it decides by which names a port of this machine is reached",
     ("server",): "it holds for all projects that are served",
     ("ui",): "it decides which program of yours a link opens",
     ("secrets",): "it could have your secrets stored, sent and shown",

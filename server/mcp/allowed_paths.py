@@ -10,10 +10,9 @@ from cqm.server.answers.merged import names_of
 from cqm.server.config.project_root import is_too_wide, project_root
 from cqm.server.errors import PathRefusedError
 
-_HOW_TO_ALLOW = (
-    "Ask the user to allow it: `cqm serve --root FOLDER`, `server.roots` in the user's own cqm.yml, "
-    "or the folders opened in the client (its MCP roots)."
-)
+_HOW_TO_ALLOW = "Ask the user to allow it: `cqm serve {}--root FOLDER`, `server.roots` in the user's own cqm.yml{}."
+_BY_STDIO = _HOW_TO_ALLOW.format("", ", or the folders opened in the client (its MCP roots)")
+_BY_HTTP = _HOW_TO_ALLOW.format("--http ... ", "")
 
 BRING_BACK = "Bring it back or mount its disk, or serve the folder that it is now."
 """The remedy for a served folder that is gone."""
@@ -48,9 +47,14 @@ class Guard:
             return tuple(dict.fromkeys(folders))
         if is_too_wide(self.working):
             raise PathRefusedError(
-                f"No folder is allowed: this server was started in {self.working} without one.", remedy=_HOW_TO_ALLOW
+                f"No folder is allowed: this server was started in {self.working} without one.",
+                remedy=self._how_to_allow,
             )
         return (self.working,)
+
+    @property
+    def _how_to_allow(self) -> str:
+        return _BY_STDIO if self.ask_clients else _BY_HTTP
 
     def decides_alone(self, path: str | None) -> bool:
         """Whether the client's roots make no difference for a path, so it needn't be asked for them."""
@@ -78,7 +82,7 @@ class Guard:
         holders = [root for root in roots if real.is_relative_to(root)]
         if not holders:
             message = f"path {_shown(path)} is outside the allowed folders: {', '.join(map(str, roots))}."
-            raise PathRefusedError(message, remedy=_HOW_TO_ALLOW)
+            raise PathRefusedError(message, remedy=self._how_to_allow)
         root = max(holders, key=lambda root: len(root.parts))
         if not root.exists():
             raise PathRefusedError(gone(root), remedy=BRING_BACK)

@@ -288,6 +288,6 @@ def serve(
     if http:
         shown = guard.granted or (() if is_too_wide(guard.working) else (guard.working,))
         with pages_of(shown, settings) if pages_of and shown else nullcontext() as pages:
-            serve_http(server, http, pages, metrics.text)
+            serve_http(server, http, pages, metrics.text, settings.server.hosts)
     else:
         serve_stdio(server)

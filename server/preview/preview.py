@@ -13,7 +13,9 @@ from cqm.index.workers import Workers
 from cqm.server.config.settings import Settings
 from cqm.server.errors import PathRefusedError
 from cqm.server.preview.choice import Choice, options_in_force, source_of
-from cqm.server.preview.work import cut_in_worker, read_in_worker
+from cqm.server.preview.work import MOST_CHARACTERS, cut_in_worker, read_in_worker
+
+_MOST_LINES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,20 @@ def listed_document(root: Path, path: str, settings: Settings, workers: Workers)
     return read_document(path, read.data, workers)
 
 
-def preview(document: Document, choice: Choice, settings: Settings, workers: Workers, *, model: str = "") -> Preview:
+def is_large(text: str) -> bool:
+    """Whether a file takes seconds to cut, so a page for people shows it in parts."""
+    return len(text) > MOST_CHARACTERS or text.count("\n") > _MOST_LINES
+
+
+def preview(
+    document: Document,
+    choice: Choice,
+    settings: Settings,
+    workers: Workers,
+    *,
+    model: str = "",
+    lines: tuple[int, int] | None = None,
+) -> Preview:
     """Cut a document into chunks.
 
     Parameters:
@@ -96,6 +111,7 @@ def preview(document: Document, choice: Choice, settings: Settings, workers: Wor
         settings: sizes of chunks and the models for embedding.
         workers: one of them cuts it.
         model: an OpenAI model or encoding, to count its tokens; empty for none.
+        lines: numbers of the first and the last line to cut, as if the document were these alone; None for all.
 
     Raises:
         ChunkOptionError: there is no such strategy, option or model, or a value is out of range.
@@ -104,7 +120,7 @@ def preview(document: Document, choice: Choice, settings: Settings, workers: Wor
         WorkerError: its worker didn't survive it.
     """
     with options_in_force(choice, settings) as in_force:
-        document, report = cut_in_worker(document, in_force, workers, settings.scan_options().secrets)
+        document, report = cut_in_worker(document, in_force, workers, settings.scan_options().secrets, lines)
     exact = tuple(count_exact(it.text, model) for it in report.chunks) if model else ()
     plain = _plain(in_force.options) | source_of(choice, settings) | _tokenizer(choice)
     return Preview(document, choice, plain, report, model, exact)

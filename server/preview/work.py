@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from cqm.server.preview.choice import InForce
 
+MOST_CHARACTERS = 400_000
+"""Of a part of a file; its lines may be of any length."""
 _Report = tuple[tuple[Chunk, ...], ChunkStatistics, tuple[str, ...], str]
 
 
@@ -51,6 +53,7 @@ class _Cutting(NamedTuple):
     values: Mapping[str, object]
     encoder: _Encoder | None
     secrets: SecretOptions
+    lines: tuple[int, int] | None
 
 
 def read_in_worker(name: str, data: bytes, workers: Workers) -> tuple[str, tuple[str, ...]]:
@@ -69,7 +72,11 @@ def read_in_worker(name: str, data: bytes, workers: Workers) -> tuple[str, tuple
 
 
 def cut_in_worker(
-    document: Document, in_force: "InForce", workers: Workers, secrets: SecretOptions
+    document: Document,
+    in_force: "InForce",
+    workers: Workers,
+    secrets: SecretOptions,
+    lines: tuple[int, int] | None = None,
 ) -> tuple[Document, ChunkReport]:
     """Cut a document; return it without its secrets, and its chunks without vectors.
 
@@ -78,6 +85,7 @@ def cut_in_worker(
         in_force: strategy and options; its model stays in this process.
         workers: one of them cuts it.
         secrets: which kinds to redact.
+        lines: numbers of the first and the last line to cut and to return; None for all.
 
     Raises:
         ChunkOptionError: a value is out of range.
@@ -86,7 +94,7 @@ def cut_in_worker(
     """
     model: Any = in_force.model
     encoder = _Encoder(model.name, model.window) if hasattr(model, "tokenize") else None
-    task = _Cutting(document, in_force.strategy, in_force.values, encoder, secrets)
+    task = _Cutting(document, in_force.strategy, in_force.values, encoder, secrets, lines)
 
     def answer(question: Any) -> object:  # noqa: ANN401 - plain data of a worker
         what, given = question
@@ -108,8 +116,12 @@ def _read(task: tuple[str, bytes]) -> tuple[str, tuple[str, ...]]:
 def _cut(task: _Cutting) -> _Report:
     models = {"encoder": task.encoder, "embed": lambda texts: ask_parent(("embed", list(texts)))}
     redacted = redact(task.document.text, task.document.path, task.secrets)
-    document = replace(task.document, text=redacted.text)
+    text = redacted.text
+    if task.lines:
+        # Only now: what is around a secret identifies it.
+        text = "\n".join(text.split("\n")[task.lines[0] - 1 : task.lines[1]])[:MOST_CHARACTERS]
+    document = replace(task.document, text=text)
     report = chunk(document, options_of(task.strategy, task.values, **models), sentence_vectors)
     count = sum(found.count for found in redacted.findings)
     notes = (f"secrets redacted: {count}",) if count else ()
-    return report.chunks, report.statistics, (*notes, *report.warnings), redacted.text
+    return report.chunks, report.statistics, (*notes, *report.warnings), text

@@ -9,6 +9,8 @@ from urllib.parse import parse_qs
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from cqm.server.mcp.http.rules import host_name
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -28,10 +30,20 @@ _HEADERS = {
 SIZED = {"Content-Security-Policy": f"{_POLICY}; style-src-attr 'unsafe-inline'"}
 """Headers of a page whose elements have a size of their own in an attribute, which CQM writes."""
 
+STARTED = """<p>Open the link that <code>cqm ui</code> printed: it ends with a token. The token is new at each
+start.</p><p>Lost it? Stop that command with Ctrl-C, and run <code>cqm ui</code> again.</p>"""
+SERVED = """<p>Open <code>/?token=TOKEN</code> at this address, with the token of <code>cqm serve --http</code>: it
+printed the token when it started, or it is in <code>CQM_HTTP_TOKEN</code> or in the file of
+<code>CQM_HTTP_TOKEN_FILE</code> there.</p>"""
+OPEN = "<p><a href='/'>Open its first page</a>: links of an earlier start are void.</p>"
+"""How to get in: by a link, by the token of a server, where no token is wanted."""
 _REFUSED = """<!doctype html><html lang='en'><meta charset='utf-8'><title>CQM: no access</title>
 <h1>This page is for the user who started it</h1>
-<p>Open the link that <code>cqm ui</code> printed: it ends with a token. The token is new at each start.</p>
-<p>Lost it? Stop that command with Ctrl-C, and run <code>cqm ui</code> again.</p></html>"""
+{}</html>"""
+_STRANGE = (
+    "Unknown host. Open the page by the address that CQM printed. Behind a proxy, use `cqm serve --http` and list the "
+    "name in `server.hosts` of your own cqm.yml.\n"
+)
 
 
 class Gate:
@@ -44,12 +56,14 @@ class Gate:
         app: the pages.
         token: in the link.
         hosts: names in the Host header, without port; others come from a page that tricks the browser (DNS rebinding).
+        start: tells others how to get in, as HTML.
     """
 
-    def __init__(self, app: "ASGIApp", token: str, hosts: Iterable[str]) -> None:
+    def __init__(self, app: "ASGIApp", token: str, hosts: Iterable[str], start: str) -> None:
         self._app = app
         self._token = token.encode()
-        self._hosts = frozenset(hosts)
+        self._hosts = frozenset(name.lower() for name in hosts)
+        self._refused = _REFUSED.format(start)
         self._folder = f"/{secrets.token_urlsafe(12)}/"
         self._session = secrets.token_urlsafe(32).encode()
 
@@ -75,19 +89,19 @@ class Gate:
 
     def _refusal_or_welcome(self, scope: "Scope", headers: Mapping[str, str]) -> Response | None:
         """Return a refusal or the welcome page; None if the request may pass."""
-        if headers.get("host", "").rpartition(":")[0].strip("[]") not in self._hosts:
-            return Response("Unknown host.", 403, media_type="text/plain")
+        if host_name(headers.get("host", "")) not in self._hosts:
+            return Response(_STRANGE, 403, media_type="text/plain")
         if scope["method"] not in {"GET", "HEAD"}:
             return Response("Pages are only read.", 405, media_type="text/plain")
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         is_known = hmac.compare_digest(_cookie(headers), self._session)
-        if scope["path"] == "/" and hmac.compare_digest(given.encode(), self._token):
+        if scope["path"] == "/" and (not self._token or hmac.compare_digest(given.encode(), self._token)):
             return self._welcome()
         if is_known and scope["path"] == "/":
             return RedirectResponse(self._folder, 303)
         if is_known and scope["path"].startswith(self._folder):
             return None
-        return HTMLResponse(_REFUSED, 403)
+        return HTMLResponse(self._refused, 403)
 
     def _welcome(self) -> Response:
         """Send on to the pages, with the cookie. After a redirect from a link elsewhere, the browser held it back."""

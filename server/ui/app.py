@@ -1,6 +1,6 @@
 """The pages by their addresses."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ from starlette.types import ASGIApp, ExceptionHandler
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import NotIndexedError
 from cqm.server.errors import PathRefusedError
+from cqm.server.mcp.http.rules import LOCAL_NAMES
 from cqm.server.mcp.http.serve import ENDING
 from cqm.server.page import safe
 from cqm.server.preview.style import STYLE
-from cqm.server.ui.access import SIZED, Gate
+from cqm.server.ui.access import SIZED, STARTED, Gate
 from cqm.server.ui.asked_page import asked_page
 from cqm.server.ui.chunks_page import chunks_page, cut
 from cqm.server.ui.file_page import file_page, mentions, uses_page
@@ -27,26 +28,26 @@ from cqm.server.ui.library import Library
 from cqm.server.ui.markup import frame
 from cqm.server.ui.search_page import as_agent_sees, asked_of, results, search_page
 
-LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 _KEPT = {"Cache-Control": "private, max-age=86400"}
 """Style and script are asked for by their version."""
 _PARTS = frozenset({"/results", "/cut", "/uses", "/mentions", "/treemap"})
 """Addresses of parts of a page."""
 
 
-def make_app(library: Library, token: str, hosts: tuple[str, ...] = LOCAL_HOSTS) -> ASGIApp:
+def make_app(library: Library, token: str, hosts: Iterable[str] = LOCAL_NAMES, *, start: str = STARTED) -> ASGIApp:
     """Make the pages of a library, behind their gate.
 
     Parameters:
         library: the content of the pages.
         token: in the link that lets a browser in.
         hosts: names of this machine in the Host header.
+        start: tells whoever has no access how to get the link, as HTML.
     """
     routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in _endpoints(library).items()]
     static = _Kept(directory=Path(__file__).parent / "static")
-    handlers: Mapping[object, ExceptionHandler] = {CqmError: _failed}
+    handlers: Mapping[object, ExceptionHandler] = {CqmError: partial(_failed, library)}
     pages = Starlette(routes=[*routes, Mount("/static", static)], exception_handlers=handlers)
-    return Gate(pages, token, hosts)
+    return Gate(pages, token, hosts, start)
 
 
 def _endpoints(library: Library) -> Mapping[str, Callable[[Request], Any]]:
@@ -100,9 +101,15 @@ class _Kept(StaticFiles):
         return answer
 
 
-def _failed(request: Request, error: Exception) -> Response:
-    """Tell an error with its remedy: as a page, or as a part of one."""
+def _failed(library: Library, request: Request, error: Exception) -> Response:
+    """Tell an error with its remedy: as a part of a page, or as a page, with the form where one was filled in."""
     told = f"<p class='notes' role='alert'>{safe(str(error))}</p>"
     status = 404 if isinstance(error, NotIndexedError | PathRefusedError) else 400
-    is_part = request.url.path in _PARTS
-    return HTMLResponse(told if is_part else frame("CQM: problem", "", ["<h1>This did not work</h1>", told]), status)
+    path, given = request.url.path, request.query_params
+    if path in _PARTS:
+        return HTMLResponse(told, status)
+    if path == "/":
+        return HTMLResponse(search_page(library, asked_of(given), told), status)
+    if path == "/preview":
+        return HTMLResponse(chunks_page(library, given, told), status, headers=SIZED)
+    return HTMLResponse(frame("CQM: problem", "", ["<h1>This did not work</h1>", told]), status)

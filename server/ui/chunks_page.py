@@ -9,12 +9,15 @@ from cqm.server.config.settings import Settings
 from cqm.server.page import safe
 from cqm.server.preview.choice import Choice
 from cqm.server.preview.html import preview_parts
-from cqm.server.preview.preview import listed_document, preview, warned
+from cqm.server.preview.preview import is_large, listed_document, preview, warned
+from cqm.server.ui.file_page import number_of
 from cqm.server.ui.library import Library
 from cqm.server.ui.markup import frame, notes, url
 
 _MOST_FILES = 200
 _STEP = 64
+_PART_LINES = 2_000
+"""Lines of a part of a large file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +66,33 @@ _WAYS: Mapping[str, _Way] = {
 _FIRST = ("auto", "fixed")
 
 
-def chunks_page(library: Library, given: Mapping[str, str]) -> str:
+def chunks_page(library: Library, given: Mapping[str, str], problem: str = "") -> str:
     """Write the page: the form, and the file cut in the chosen ways.
 
     Parameters:
         library: has the file.
-        given: `path`; by the name of a strategy "on", and by the name with "_tokens" its size.
+        given: `path`; by the name of a strategy "on", and by the name with "_tokens" its size; `first` line of a part
+            of a large file.
+        problem: stands in the place of the chunks, as HTML.
     """
     path = given.get("path", "")
     chosen = _chosen(given)
     ways = "".join(_control(name, chosen, given, library.settings) for name in _WAYS)
+    kept = (
+        f"<input type='hidden' name='first' value='{first}'>"
+        if (first := number_of(given.get("first", ""), 1)) > 1
+        else ""
+    )
     names = "".join(f"<option value='{safe(it)}'></option>" for it in _files(library)) if not path else ""
     form = (
         "<form class='ask ways' action='preview' method='get' data-cut>"
         f"<label><span>File</span><input type='text' name='path' value='{safe(path)}' list='files' spellcheck='false' "
         f"placeholder='path of a file of the index'></label><datalist id='files'>{names}</datalist>"
-        f"<fieldset><legend>Ways to cut</legend>{ways}</fieldset><button>Cut</button></form>"
+        f"<fieldset><legend>Ways to cut</legend>{ways}</fieldset>{kept}<button>Cut</button></form>"
     )
     title = f"Chunks of {path} · CQM" if path else "Chunks · CQM"
-    body = ["<h1>Chunks</h1>", form, "<div id='cut' class='cut'>", cut(library, given) if path else _HINT, "</div>"]
+    shown = (problem or cut(library, given)) if path else _HINT
+    body = ["<h1>Chunks</h1>", form, "<div id='cut' class='cut'>", shown, "</div>"]
     return frame(title, "preview", body, styles=("preview.css",))
 
 
@@ -91,19 +102,37 @@ def cut(library: Library, given: Mapping[str, str]) -> str:
     Raises:
         CqmError: the file is not in the index, or can't be read.
     """
-    opened, relative, _ = library.locate(given.get("path", ""))
+    opened, relative = library.locate_file(given.get("path", ""))
     document, warnings = listed_document(opened.index.root, relative, opened.settings, library.workers)
+    lines, links = _part(document.text, given) if is_large(document.text) else (None, "")
     made, problems = [], []
     for name in _chosen(given):
         size = _size(name, given, opened.settings)
         try:
             options = _WAYS[name].options(size, opened.settings)
-            made.append(warned(preview(document, Choice(name, options), opened.settings, library.workers), warnings))
+            way = Choice(name, options)
+            one = preview(document, way, opened.settings, library.workers, lines=lines)
+            made.append(warned(one, warnings))
         except CqmError as error:
             problems.append(f"{name}: {error}")
     parts = "".join(preview_parts(made)) if made else ""
     wide = "wide" if len(made) > 1 else "single"
-    return f"{notes(problems)}<div class='{wide}' style='--columns:{max(len(made), 1)}'>{parts}</div>"
+    return f"{notes(problems)}{links}<div class='{wide}' style='--columns:{max(len(made), 1)}'>{parts}</div>{links}"
+
+
+def _part(text: str, given: Mapping[str, str]) -> tuple[tuple[int, int], str]:
+    """Return the lines of a large file that are cut, and links to those before and after."""
+    total = text.removesuffix("\n").count("\n") + 1
+    first = min(number_of(given.get("first", ""), 1), total)
+    last = min(first + _PART_LINES - 1, total)
+    kept = {name: given[name] for name in ("path", *_WAYS, *(f"{name}_tokens" for name in _WAYS)) if name in given}
+    before, after = max(1, first - _PART_LINES), last + 1
+    links = [
+        f"<a href='{url('preview', **kept, first=before)}'>Lines before</a>" if first > 1 else "",
+        f"<a href='{url('preview', **kept, first=after)}'>Lines after</a>" if last < total else "",
+    ]
+    told = f"This file is large: lines {first:,} to {last:,} of {total:,} are cut, as if there were no others."
+    return (first, last), f"<p class='pages'>{told} {' '.join(filter(None, links))}</p>"
 
 
 def _chosen(given: Mapping[str, str]) -> tuple[str, ...]:

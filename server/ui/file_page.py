@@ -1,7 +1,7 @@
 """A file as it is now: its lines with the chunks that the index cuts, its symbols, and who uses them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from cqm.chunkers.model import Chunk
@@ -11,7 +11,7 @@ from cqm.index.model.uses import Definition, SymbolUses
 from cqm.server.console import number
 from cqm.server.page import safe
 from cqm.server.preview.choice import Choice
-from cqm.server.preview.preview import Preview, listed_document, preview, warned
+from cqm.server.preview.preview import Preview, is_large, listed_document, preview, warned
 from cqm.server.ui.code import Row, code_table
 from cqm.server.ui.library import Library
 from cqm.server.ui.markup import frame, listed, notes, url
@@ -19,6 +19,7 @@ from cqm.server.workspace.workspace import OpenIndex
 
 _LINES = 1_000
 """Lines of a page of a file."""
+_LARGE = "This file is large: only the lines of this page are cut. In the index, chunks may begin and end elsewhere."
 _TINTS = 6
 _DEEPEST = 4
 _MOST_USES = 200
@@ -35,16 +36,18 @@ class _Part:
     Attributes:
         path: as pages show it.
         made: the file cut as the index cuts it, without its secrets.
-        lines: all of the file.
+        total: number of lines of the file.
         first, last: numbers of those on the page.
+        cut_from: number of the first line that was cut: 1, unless the file is large.
         asked: number of the line asked for.
     """
 
     path: str
     made: Preview
-    lines: Sequence[str]
+    total: int
     first: int
     last: int
+    cut_from: int
     asked: int
 
     @property
@@ -64,18 +67,22 @@ def file_page(library: Library, given: Mapping[str, str]) -> str:
         CqmError: the file is not in the index, or can't be read.
     """
     path, line = given.get("path", ""), number_of(given.get("line", ""), 1)
-    opened, relative, _ = library.locate(path)
+    opened, relative = library.locate_file(path)
     document, warnings = listed_document(opened.index.root, relative, opened.settings, library.workers)
-    made = warned(preview(document, Choice(), opened.settings, library.workers), warnings)
-    lines = made.document.text.removesuffix("\n").split("\n")
-    first = min(number_of(given.get("first", ""), 0) or (line - 1) // _LINES * _LINES + 1, len(lines))
-    part = _Part(path, made, lines, first, min(first + _LINES - 1, len(lines)), line)
+    total = document.text.removesuffix("\n").count("\n") + 1
+    first = min(number_of(given.get("first", ""), 0) or (line - 1) // _LINES * _LINES + 1, total)
+    last = min(first + _LINES - 1, total)
+    lines = (first, last) if is_large(document.text) else None
+    made = preview(document, Choice(), opened.settings, library.workers, lines=lines)
+    if lines:
+        made, warnings = _below(made, first - 1), (*warnings, _LARGE)
+    part = _Part(path, warned(made, warnings), total, first, last, first if lines else 1, line)
     symbol = given.get("symbol", "")
     uses = url("uses", name=symbol, path=path, part=1)
     body = [
         f"<h1>{safe(path)}</h1>",
         _about(library, part),
-        notes(made.report.warnings),
+        notes(part.made.report.warnings),
         f"<div class='file'><div class='lines'>{_chunk_map(part)}{_source(part)}{_pages(part)}</div>",
         "<aside class='beside'>",
         f"<section data-load='{uses}' aria-busy='true'></section>" if symbol else "",
@@ -84,6 +91,14 @@ def file_page(library: Library, given: Mapping[str, str]) -> str:
         "</aside></div>",
     ]
     return frame(f"{path} · CQM", "", body)
+
+
+def _below(made: Preview, above: int) -> Preview:
+    """Number the lines of the chunks of a part of a file as in the whole."""
+    chunks = tuple(
+        replace(it, start_line=it.start_line + above, end_line=it.end_line + above) for it in made.report.chunks
+    )
+    return replace(made, report=replace(made.report, chunks=chunks))
 
 
 def uses_page(library: Library, given: Mapping[str, str]) -> str:
@@ -128,7 +143,7 @@ def number_of(text: str, otherwise: int) -> int:
 def _about(library: Library, part: _Part) -> str:
     editor = library.editor_link(part.path, part.asked)
     language = part.chunks[0].language if part.chunks else ""
-    facts = [language, f"{number(len(part.lines), 'line')}", f"{number(len(part.chunks), 'chunk')}"]
+    facts = [language, f"{number(part.total, 'line')}", f"{number(len(part.chunks), 'chunk')}"]
     links = [
         f"<a href='{url('preview', path=part.path)}'>Cut it in other ways</a>",
         f"<a class='open' href='{safe(editor)}'>Open in the editor</a>" if editor else "",
@@ -146,7 +161,7 @@ def _chunk_map(part: _Part) -> str:
     )
     return (
         f"<svg class='map' role='img' aria-label='{number(len(part.chunks), 'chunk')} along the file' "
-        f"viewBox='0 0 {len(part.lines)} {_MAP_HEIGHT}' preserveAspectRatio='none'>{rows}</svg>"
+        f"viewBox='0 0 {part.total} {_MAP_HEIGHT}' preserveAspectRatio='none'>{rows}</svg>"
     )
 
 
@@ -164,7 +179,9 @@ def _source(part: _Part) -> str:
         asked = " asked" if number == part.asked else ""
         return Row(edges, f"{shade}{asked}".strip(), url("file", path=part.path, line=number, at=f"L{number}"))
 
-    return code_table(part.path, part.lines[part.first - 1 : part.last], part.first, {}, row)
+    below = part.made.document.text.removesuffix("\n").split("\n")[part.first - part.cut_from :]
+    lines = below[: part.last - part.first + 1]
+    return code_table(part.path, lines, part.first, {}, row)
 
 
 def _edge(chunk: Chunk) -> str:
@@ -179,7 +196,7 @@ def _pages(part: _Part) -> str:
     before, after = max(1, part.first - _LINES), part.last + 1
     links = [
         f"<a href='{url('file', path=part.path, first=before)}'>Lines before</a>" if part.first > 1 else "",
-        f"<a href='{url('file', path=part.path, first=after)}'>Lines after</a>" if part.last < len(part.lines) else "",
+        f"<a href='{url('file', path=part.path, first=after)}'>Lines after</a>" if part.last < part.total else "",
     ]
     return f"<p class='pages'>{' '.join(filter(None, links))}</p>" if any(links) else ""
 

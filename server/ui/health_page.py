@@ -136,6 +136,8 @@ def _work(opened: OpenIndex, status: IndexStatus) -> str:
 
 
 def _problems(status: IndexStatus) -> Iterator[str]:
+    if not Path(status.root).exists():
+        yield "This folder does not exist any more; the index is its last one. Bring it back or mount its disk."
     if status.damage:
         yield f"Damaged; the next update rebuilds it: {status.damage}"
     if status.unavailable:

@@ -1,6 +1,6 @@
 """The indexes that a page is about, and their files by the paths a page shows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -9,6 +9,7 @@ from urllib.parse import quote
 from cqm.index.model.query import Answer, Query
 from cqm.index.workers import Workers
 from cqm.server.answers.merged import each_answer, joined, names_of, of_each_root
+from cqm.server.answers.status_text import pace_text
 from cqm.server.config.settings import Settings
 from cqm.server.errors import PathRefusedError
 from cqm.server.workspace.workspace import OpenIndex, Workspace
@@ -62,6 +63,23 @@ class Library:
     def _asked(self, name: str, query: Query) -> Answer:
         return self.opened(name).index.search(query)
 
+    def states(self, root: str = "") -> Iterator[str]:
+        """Tell in sentences why an answer may lack files: a root is gone, or its first index is being made.
+
+        Parameters:
+            root: name of the only root that was searched; empty for all.
+        """
+        for name, folder in self.roots.items():
+            if root in self.roots and root != name:
+                continue
+            if not folder.exists():
+                yield f"{folder} does not exist any more; this is its last index. Bring it back or mount its disk."
+                continue
+            opened = self.workspace.open(folder)
+            job = opened.running_job()
+            if job and not opened.is_complete:
+                yield f"Indexing {folder} goes on, and what is missing cannot be found: {pace_text(job.progress)}."
+
     def locate(self, path: str) -> tuple[OpenIndex, str, str]:
         """Find the index of a shown path; return it with the path in it, and what stands before that on pages.
 
@@ -70,12 +88,28 @@ class Library:
         """
         if "\0" in path:
             raise PathRefusedError("path: expected no NUL character.")
+        if path.startswith("/") or ".." in path.split("/"):
+            where = ", ".join(map(str, self.roots.values()))
+            raise PathRefusedError(f"{path} is outside of {where}.", remedy="Give a path below it, as results show it.")
         if len(self.roots) == 1:
             return self.opened(next(iter(self.roots))), path, ""
         for name in self.roots:
             if path == name or path.startswith(f"{name}/"):
                 return self.opened(name), path[len(name) + 1 :], f"{name}/"
-        raise PathRefusedError(f"{path}: expected a path below one of {', '.join(self.roots)}.")
+        raise PathRefusedError(f"{path or 'path'}: expected a path that begins with one of {', '.join(self.roots)}.")
+
+    def locate_file(self, path: str) -> tuple[OpenIndex, str]:
+        """Find the index of the shown path of a file; return it with the path in it.
+
+        Raises:
+            PathRefusedError: it belongs to no root, or is no path of a file.
+        """
+        if not path:
+            raise PathRefusedError("path: expected that of a file.", remedy="Choose a result of a search.")
+        opened, relative, _ = self.locate(path)
+        if not relative and not opened.index.root.is_file():
+            raise PathRefusedError(f"{path} is a folder.", remedy="Name a file in it.")
+        return opened, relative
 
     def editor_link(self, path: str, line: int) -> str:
         """Write the address that opens a file in the user's editor; empty where none is wanted."""

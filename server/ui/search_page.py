@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode
+from cqm.index.model.query import Answer, Confidence, Hit, Query, SearchMode, page_start
 from cqm.index.text.globs import escaped
 from cqm.server.answers.as_json import highlights
 from cqm.server.answers.header import advice_lines, header_lines
@@ -26,11 +26,14 @@ _LINES_ABOVE = 2
 _FACETS = 8
 """Values shown of a facet."""
 _LONGEST_QUESTION = 4_000
-SURENESS = {
+_SURENESS = {
     Confidence.HIGH: ("sure", "Likely what you asked for"),
     Confidence.LOW: ("unsure", "Perhaps not what you asked for"),
     Confidence.NONE: ("none", "Probably not in here; the nearest results"),
 }
+_NOTHING = ("none", "Nothing found")
+_NOT_YET = ("unsure", "Not all is indexed yet")
+_LONGEST_CURSOR = 6
 _BAR = 120
 """Width of a bar of a score, in both directions together."""
 
@@ -46,6 +49,7 @@ class Asked:
     language: str = ""
     kind: str = ""
     shown: int = FIRST
+    cursor: str = ""
 
     @property
     def query(self) -> Query:
@@ -53,6 +57,7 @@ class Asked:
         return Query(
             text=self.q,
             limit=_MOST,
+            cursor=self.cursor,
             mode=SearchMode(self.mode),
             languages=(self.language,) if self.language else (),
             kinds=(self.kind,) if self.kind else (),
@@ -67,17 +72,29 @@ class Asked:
 
 def asked_of(parameters: Mapping[str, str]) -> Asked:
     """Read the parameters of an address; unknown modes and numbers count as none."""
-    mode, shown = parameters.get("mode", ""), parameters.get("shown", "")
+    mode, shown, cursor = (parameters.get(name, "") for name in ("mode", "shown", "cursor"))
     return Asked(
         q=parameters.get("q", "").strip()[:_LONGEST_QUESTION],
         mode=mode if mode in {it.value for it in SearchMode} else SearchMode.HYBRID.value,
         shown=min(max(int(shown), FIRST), _MOST) if shown.isdecimal() and len(shown) <= len(str(_MOST)) else FIRST,
+        cursor=cursor if cursor.isascii() and cursor.isdecimal() and len(cursor) <= _LONGEST_CURSOR else "",
         **{name: parameters.get(name, "") for name in ("root", "folder", "language", "kind")},
     )
 
 
-def search_page(library: Library, asked: Asked) -> str:
-    """Write the whole page."""
+def sureness(answer: Answer) -> tuple[str, str]:
+    """Return the shade and the words for how sure an answer is."""
+    return _SURENESS[answer.confidence] if answer.hits else _NOTHING
+
+
+def search_page(library: Library, asked: Asked, problem: str = "") -> str:
+    """Write the whole page.
+
+    Parameters:
+        library: answers.
+        asked: the question.
+        problem: stands in the place of the results, as HTML.
+    """
     kept = "".join(
         f"<input type='hidden' name='{name}' value='{safe(value)}'>"
         for name in ("root", "folder", "language", "kind")
@@ -94,7 +111,9 @@ def search_page(library: Library, asked: Asked) -> str:
     )
     title = f"{asked.q} · CQM" if asked.q else f"CQM: {', '.join(library.roots)}"
     return frame(
-        title, "./", ["<h1 class='unseen'>Search</h1>", form, "<div id='results'>", results(library, asked), "</div>"]
+        title,
+        "./",
+        ["<h1 class='unseen'>Search</h1>", form, "<div id='results'>", problem or results(library, asked), "</div>"],
     )
 
 
@@ -128,22 +147,40 @@ def as_agent_sees(library: Library, asked: Asked, only: int | None) -> str:
 
 def _written(library: Library, asked: Asked, query: Query, answer: Answer, seconds: float) -> Iterator[str]:
     _, *said = header_lines(query, answer)
-    is_all = len(answer.hits) < _MOST
-    count = f"{len(answer.hits)}{'' if is_all else ' or more'} results in {ceil(seconds * 1000)} ms"
-    sureness, words = SURENESS[answer.confidence]
+    states = list(library.states(asked.root))
+    count = f"{_counted(query, answer)} in {ceil(seconds * 1000)} ms"
+    is_waited_for = bool(states) and not answer.hits and not (answer.complete and answer.chunks)
+    shade, words = _NOT_YET if is_waited_for else sureness(answer)
+    copied = asked.address("agent", cursor=asked.cursor)
     yield f"<div class='found' data-count='{count}'>"
     yield f"<aside class='facets' aria-label='Narrow down'>{''.join(_facets(library, asked, answer.hits))}</aside>"
     yield "<section class='hits' aria-label='Results'>"
-    yield f"<p class='lead'><span class='sure {sureness}'>{words}</span> <span class='dim'>{count}</span> "
-    yield f"<button type='button' class='copy' data-copy='{asked.address('agent')}'>Copy as agents see it</button></p>"
-    yield notes(line.removeprefix("Note: ") for line in said if answer.hits)
-    if not answer.hits:
-        yield notes(advice_lines(query, answer))
+    yield f"<p class='lead'><span class='sure {shade}'>{words}</span> <span class='dim'>{count}</span> "
+    yield f"<button type='button' class='copy' data-copy='{copied}'>Copy as agents see it</button></p>"
+    advice = advice_lines(query, answer) if answer.chunks or not states else ()
+    yield notes([*states, *((line.removeprefix("Note: ") for line in said) if answer.hits else advice)])
     for rank, hit in enumerate(answer.hits[: asked.shown]):
         yield _result(library, asked, rank, hit)
-    if len(answer.hits) > asked.shown:
-        yield f"<p><a class='more' href='{asked.address('./', shown=asked.shown + FIRST)}'>More results</a></p>"
-    yield "</section></div>"
+    yield f"<p class='pages'>{' '.join(_further(asked, answer))}</p></section></div>"
+
+
+def _counted(query: Query, answer: Answer) -> str:
+    """Count the results of a page; of a further one, tell which they are."""
+    first, count = page_start(query.cursor), len(answer.hits)
+    if first and count:
+        return f"results {first + 1} to {first + count}"
+    return f"{count}{' or more' if answer.next_cursor else ''} result{'' if count == 1 else 's'}"
+
+
+def _further(asked: Asked, answer: Answer) -> Iterator[str]:
+    """Link the results that are not shown."""
+    rest, cursor = len(answer.hits) - asked.shown, asked.cursor
+    if cursor:
+        yield f"<a href='{asked.address('./')}'>First results</a>"
+    if rest > 0:
+        yield f"<a class='more' href='{asked.address('./', shown=asked.shown + FIRST, cursor=cursor)}'>More results</a>"
+    elif answer.next_cursor:
+        yield f"<a class='more' href='{asked.address('./', cursor=answer.next_cursor)}'>Further results</a>"
 
 
 def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
@@ -161,7 +198,7 @@ def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
     editor = library.editor_link(hit.path, line)
     opens = f"<a class='open' href='{safe(editor)}'>Open in the editor</a>" if editor else ""
     copies = (
-        f"<button type='button' class='copy' data-copy='{asked.address('agent', only=rank)}' "
+        f"<button type='button' class='copy' data-copy='{asked.address('agent', only=rank, cursor=asked.cursor)}' "
         f"aria-label='Copy result {rank + 1} as agents see it'>Copy</button>"
     )
     return (

@@ -14,6 +14,7 @@ from cqm.server.config.settings import Settings
 from cqm.server.console import say
 from cqm.server.mcp.http.serve import Pages, listening, run_until_told
 from cqm.server.page import safe
+from cqm.server.ui.access import OPEN, SERVED
 from cqm.server.ui.app import make_app
 from cqm.server.ui.library import Library, make_library
 from cqm.server.workspace.workspace import Workspace
@@ -63,7 +64,7 @@ def pages_beside(roots: Sequence[Path], settings: Settings) -> Iterator[Pages | 
         yield None
         return
     with opened_library(roots, settings) as library:
-        yield lambda token: make_app(library, token)
+        yield lambda token, names: make_app(library, token, names, start=SERVED if token else OPEN)
 
 
 @contextmanager

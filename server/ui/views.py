@@ -12,7 +12,7 @@ from cqm.server.client_views import Views
 from cqm.server.page import safe
 from cqm.server.ui.health_page import status_card
 from cqm.server.ui.markup import notes
-from cqm.server.ui.search_page import SURENESS, excerpt, why
+from cqm.server.ui.search_page import excerpt, sureness, why
 
 _MOST = 30
 """Results drawn; the model may ask for more."""
@@ -41,11 +41,11 @@ def draw_page(tool: str) -> str:
 def draw_answer(query: Query, answer: Answer) -> str:
     """Draw the results of a question."""
     _, *said = header_lines(query, answer)
-    sureness, words = SURENESS[answer.confidence]
+    shade, words = sureness(answer)
     shown = answer.hits[:_MOST]
     told = notes(line.removeprefix("Note: ") for line in said) if shown else notes(advice_lines(query, answer))
     hits = "".join(_drawn(query.text, hit) for hit in shown)
-    lead = f"<p class='lead'><span class='sure {sureness}'>{words}</span> <span class='dim'>{len(answer.hits)} results"
+    lead = f"<p class='lead'><span class='sure {shade}'>{words}</span> <span class='dim'>{len(answer.hits)} results"
     return f"<section class='hits' aria-label='Results'>{lead}</span></p>{told}{hits}</section>"
 
 

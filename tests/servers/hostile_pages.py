@@ -55,7 +55,9 @@ def opened_library(roots: list[Path], home: Path, **options: str) -> Iterator[Li
         "embedding.provider": "none",
         "watch.enabled": "false",
     }
-    settings = load_settings(roots[0], overrides=overrides | options, environment={}, user=home / "none.yml")
+    settings = load_settings(
+        roots[0] if roots else None, overrides=overrides | options, environment={}, user=home / "none.yml"
+    )
     with ExitStack() as closing:
         workers = Workers(count=1)
         closing.callback(workers.close)

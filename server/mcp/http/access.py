@@ -14,6 +14,8 @@ TOKEN_VARIABLE = "CQM_HTTP_TOKEN"  # noqa: S105 - the name of a variable
 FILE_VARIABLE = "CQM_HTTP_TOKEN_FILE"
 NO_TOKEN = "none"  # noqa: S105 - a word that switches it off
 
+_LEAST_CHARACTERS = 16
+"""Of a token where other machines can try."""
 _MOST_BYTES = 4096
 _RANDOM_BYTES = 32
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -32,54 +34,96 @@ class Access:
     notices: tuple[str, ...] = ()
 
 
-def access_of(environment: Mapping[str, str], address: str, *, is_local: bool) -> Access:
+def access_of(environment: Mapping[str, str], address: str, *, is_local: bool, is_proxied: bool = False) -> Access:
     """Choose the token: the variable's, the file's, or a new one.
 
     Parameters:
         environment: the process's variables.
         address: in the user's words, for messages.
         is_local: whether only this machine can reach it.
+        is_proxied: whether a proxy of this machine lets others reach it.
 
     Raises:
-        ServeError: the file can't be used, or others could reach the server without a token.
+        ServeError: the token or its file can't be used, or others could reach the server without a token, or with one
+            that is soon guessed.
     """
     given, file = environment.get(TOKEN_VARIABLE, "").strip(), environment.get(FILE_VARIABLE, "")
-    if given and given != NO_TOKEN:
-        return Access(given)
+    is_off = given.lower() == NO_TOKEN
+    is_reached = is_proxied or not is_local
+    if given and not is_off:
+        return Access(_usable(given, TOKEN_VARIABLE, is_reached=is_reached))
     if file and not given:
         path = Path(file).expanduser()
-        return Access(_kept_token(path), (f"Its token is in {path}.",))
+        token = _usable(_kept_token(path), f"{FILE_VARIABLE} {path}", is_reached=is_reached)
+        return Access(token, (f"Its token is in {path}.",))
+    if is_off and is_proxied:
+        raise ServeError(
+            f"{TOKEN_VARIABLE}={given}: expected a token, since `server.hosts` names what others reach by a proxy.",
+            remedy=f"Set {TOKEN_VARIABLE} to a long random text; the proxy may add it to requests.",
+        )
     if not is_local:
         raise ServeError(
             f"HTTP address {address}: expected a token, since other machines can reach it.",
             remedy=f"Set {TOKEN_VARIABLE} to a long random text, the bearer token of clients, or use 127.0.0.1.",
         )
-    if given == NO_TOKEN:
+    if is_off:
         return Access("", ("No token guards it: every user of this machine can read the files it serves.",))
     token = secrets.token_urlsafe(_RANDOM_BYTES)
     kept = f"Clients send this header. The token is new at each start; {TOKEN_VARIABLE} or {FILE_VARIABLE} keeps one."
     return Access(token, (f"Authorization: Bearer {token}", kept))
 
 
+def _usable(token: str, source: str, *, is_reached: bool) -> str:
+    """Return a token that a header can carry; where others can try, one that is not soon guessed.
+
+    Raises:
+        ServeError: it is none.
+    """
+    if len(token.splitlines()) > 1:
+        raise ServeError(f"{source}: expected one line, the token.", remedy="Keep its first line alone.")
+    if not (token.isascii() and token.isprintable()):
+        raise ServeError(
+            f"{source}: expected a token of ASCII letters, digits and signs, since it is sent in a header.",
+            remedy="Choose a long random text of these.",
+        )
+    if is_reached and len(token) < _LEAST_CHARACTERS:
+        raise ServeError(
+            f"{source}: expected at least {_LEAST_CHARACTERS} characters, since other machines can try to guess them.",
+            remedy="Choose a long random text, as `openssl rand -hex 32` writes.",
+        )
+    return token
+
+
 def _kept_token(path: Path) -> str:
     """Read the token from a file only its owner can read; a new file gets a new token."""
-    remedy = f"Delete it, and CQM writes a new one; or set {FILE_VARIABLE} to another file."
+    another = f"Set {FILE_VARIABLE} to a file that only you can read, or to a new one, which CQM writes."
+    anew = "Write the token into it, in one line of ASCII, or delete it: CQM writes a new one."
+    if path.is_dir():
+        raise ServeError(f"{FILE_VARIABLE} {path}: expected a file, not a folder.", remedy=another)
+    if not path.parent.is_dir():
+        remedy = f"Make that folder first. {another}"
+        raise ServeError(f"{FILE_VARIABLE} {path}: there is no folder {path.parent}.", remedy=remedy)
     try:
         _write_new(path)
         with os.fdopen(os.open(path, FILE_FLAGS), "rb") as opened:
             about = os.fstat(opened.fileno())
             if not stat.S_ISREG(about.st_mode):
-                raise ServeError(f"{FILE_VARIABLE} {path}: expected a regular file.", remedy=remedy)
+                raise ServeError(f"{FILE_VARIABLE} {path}: expected a regular file.", remedy=another)
             if os.name == "posix" and (about.st_mode & _OTHERS or about.st_uid != os.geteuid()):
                 raise ServeError(
                     f"{FILE_VARIABLE} {path}: expected a file only you can read.",
-                    remedy=f"Run `chmod 600` on it. {remedy}",
+                    remedy=f"Run `chmod 600` on it. {another}",
                 )
-            token = opened.read(_MOST_BYTES).decode("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ServeError(f"{FILE_VARIABLE} {path} cannot be used: {error}.", remedy=remedy) from error
-    if not token:
-        raise ServeError(f"{FILE_VARIABLE} {path}: expected a token in the file.", remedy=remedy)
+            data = opened.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise ServeError(f"{FILE_VARIABLE} {path} cannot be used: {error}.", remedy=another) from error
+    try:
+        # Editors and shells of Windows begin a text with a mark of its encoding.
+        token = data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise ServeError(f"{FILE_VARIABLE} {path}: expected a text in UTF-8.", remedy=anew) from error
+    if not token or len(data) > _MOST_BYTES:
+        raise ServeError(f"{FILE_VARIABLE} {path}: expected a token in the file, and nothing else.", remedy=anew)
     return token
 
 

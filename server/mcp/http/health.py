@@ -8,8 +8,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
-from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
-from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from cqm.server.operations.metrics import CONTENT_TYPE
@@ -32,25 +30,24 @@ def health(app: "ASGIApp") -> "ASGIApp":
     return answer
 
 
-def metrics(app: "ASGIApp", text: Callable[[], str], security: TransportSecuritySettings) -> "ASGIApp":
+def metrics(app: "ASGIApp", text: Callable[[], str]) -> "ASGIApp":
     """Answer `/metrics`, and leave everything else to an app.
 
     Parameters:
         app: the rest.
         text: makes the answer; called in a thread, as it asks the open indexes.
-        security: hosts and origins that a request may name.
     """
-    rules = TransportSecurityMiddleware(security)
 
     async def answer(scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] != "http" or scope["path"] != METRICS:
             await app(scope, receive, send)
             return
-        response = await rules.validate_request(Request(scope))
-        if response is None and (refused := _refused(scope)):
-            response = Response(status_code=refused)
-        if response is None:
-            response = PlainTextResponse(await run_sync(text), media_type=CONTENT_TYPE)
+        refused = _refused(scope)
+        response = (
+            Response(status_code=refused)
+            if refused
+            else PlainTextResponse(await run_sync(text), media_type=CONTENT_TYPE)
+        )
         await response(scope, receive, send)
 
     return answer

@@ -1,12 +1,11 @@
 """Streamable HTTP: access, limits, start and end of the server."""
 
-import hmac
 import ipaddress
 import logging
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,13 +16,11 @@ from cqm.server.console import say
 from cqm.server.errors import ServeError
 from cqm.server.mcp.http.access import access_of
 from cqm.server.mcp.http.health import METRICS, health, metrics
+from cqm.server.mcp.http.rules import LOCAL_NAMES, PATH, only_from, with_token
+from cqm.server.mcp.http.sessions import MOST_BUSY_SESSIONS, Sessions
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-PATH = "/mcp"
-MOST_SESSIONS = 256
-"""Most open sessions; another one is answered 503 until one ends."""
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _IDLE_SECONDS = 30 * 60
 """A session without requests ends after this time; its client has to begin another."""
@@ -35,12 +32,16 @@ _CHATTY_LOGGERS = ("uvicorn.error", "mcp.server")
 
 ENDING = "cqm.ending"
 """Key of a request's extensions: a function returning whether the server ends. An endless answer stops then."""
-Pages = Callable[[str], "ASGIApp"]
-"""Makes pages for people, which let in who knows a token."""
+Pages = Callable[[str, Sequence[str]], "ASGIApp"]
+"""Makes pages for people, which let in who knows a token, and answer only to some names in the Host header."""
 
 
 def serve_http(
-    server: MCPServer[Any], address: str, pages: Pages | None = None, counts: Callable[[], str] | None = None
+    server: MCPServer[Any],
+    address: str,
+    pages: Pages | None = None,
+    counts: Callable[[], str] | None = None,
+    hosts: Sequence[str] = (),
 ) -> None:
     """Serve over HTTP until SIGINT or SIGTERM.
 
@@ -49,6 +50,7 @@ def serve_http(
         address: HOST:PORT; port 0 takes a free one. Standard error gets the final address and a new token.
         pages: stand at every other path, where only this machine can reach them; None for no pages.
         counts: makes the text of `/metrics`; None for none.
+        hosts: further names in the Host header, those of a proxy before an address of this machine.
 
     Raises:
         ServeError: the address is malformed, in use, or open to other machines without a token.
@@ -57,22 +59,25 @@ def serve_http(
     with listening(host, port) as listener:
         ip, bound = listener.getsockname()[:2]
         local = ipaddress.ip_address(ip).is_loopback
-        access = access_of(os.environ, address, is_local=local)
-        security = _local_only(host) if local else TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        access = access_of(os.environ, address, is_local=local, is_proxied=bool(hosts))
+        names = (*LOCAL_NAMES, host, *hosts)
         app: ASGIApp = server.streamable_http_app(
             streamable_http_path=PATH,
-            transport_security=security,
+            # Its own check tells nobody what to do.
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
             max_request_body_size=_MOST_BODY_BYTES,
             session_idle_timeout=_IDLE_SECONDS,
-            max_sessions=MOST_SESSIONS,
+            max_sessions=MOST_BUSY_SESSIONS,
         )
-        say(f"CQM serves http://{address.rpartition(':')[0]}:{bound}{PATH}", *access.notices)
-        app = metrics(app, counts, security) if counts else app
-        app = _guarded(app, access.token) if access.token else app
+        app = Sessions(app)
+        place = f"http://{address.rpartition(':')[0]}:{bound}"
+        say(f"CQM serves {place}{PATH}", *access.notices)
+        app = metrics(app, counts) if counts else app
+        app = only_from(app, names) if local else app
+        app = with_token(app, access.token) if access.token else app
         if local and pages:
-            if access.notices:
-                say("People open /?token=TOKEN at this address.")
-            app = _beside(app, pages(access.token))
+            say(f"People open {place}/{'?token=TOKEN, with that token' if access.token else ''}.")
+            app = _beside(app, pages(access.token, names))
         run_until_told(health(app), listener)
 
 
@@ -89,7 +94,19 @@ def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
 
     async def telling(scope: "Scope", receive: "Receive", send: "Send") -> None:
         known = scope.get("extensions") or {}
-        await app({**scope, "extensions": {**known, ENDING: lambda: server.should_exit}}, receive, send)
+        begun, ended = False, scope["type"] != "http"
+
+        async def watched(message: "Message") -> None:
+            nonlocal begun, ended
+            begun, ended = True, ended or (message["type"] == "http.response.body" and not message.get("more_body"))
+            await send(message)
+
+        await app({**scope, "extensions": {**known, ENDING: lambda: server.should_exit}}, receive, watched)
+        if server.should_exit and not ended:
+            # An answer that the end cut short has an end of its own, or uvicorn takes it for a fault of the app.
+            if not begun:
+                await send({"type": "http.response.start", "status": 503, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
 
     config = uvicorn.Config(
         telling,
@@ -130,12 +147,6 @@ def listening(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _local_only(host: str) -> TransportSecuritySettings:
-    """Refuse requests a web page sends through a browser on this machine (DNS rebinding)."""
-    names = [f"{name}:*" for name in ("127.0.0.1", "localhost", "[::1]", host)]
-    return TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])
-
-
 def _beside(app: "ASGIApp", pages: "ASGIApp") -> "ASGIApp":
     """Answer programs at their paths, and people elsewhere."""
 
@@ -144,20 +155,3 @@ def _beside(app: "ASGIApp", pages: "ASGIApp") -> "ASGIApp":
         await (pages if is_for_people else app)(scope, receive, send)
 
     return choose
-
-
-def _guarded(app: "ASGIApp", token: str) -> "ASGIApp":
-    """Let only requests with the token through."""
-    wanted = f"Bearer {token}".encode()
-
-    async def check(scope: "Scope", receive: "Receive", send: "Send") -> None:
-        if scope["type"] == "http" and not hmac.compare_digest(
-            dict(scope["headers"]).get(b"authorization", b""), wanted
-        ):
-            headers = [(b"www-authenticate", b"Bearer"), (b"content-length", b"0")]
-            await send({"type": "http.response.start", "status": 401, "headers": headers})
-            await send({"type": "http.response.body", "body": b""})
-            return
-        await app(scope, receive, send)
-
-    return check

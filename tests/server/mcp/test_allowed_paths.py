@@ -53,6 +53,10 @@ def test_a_refusal_names_the_path_the_roots_and_the_way_to_allow_it(project: Pat
         make_guard([project]).admit(str(secret))
     for part in (str(secret), str(project), "--root", "cqm.yml", "MCP roots"):
         assert part in str(refusal.value)
+    with pytest.raises(PathRefusedError) as over_http:
+        make_guard([project], ask_clients=False).admit(str(secret))
+    assert "--http" in str(over_http.value)
+    assert "MCP roots" not in str(over_http.value)
 
 
 @pytest.mark.parametrize("path", ["../secret.txt", "src/../../secret.txt", "/", "..", "~", "src\0"])

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,12 +25,14 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from cqm.server.mcp.http.connections import BoundedConnection
+from cqm.server.mcp.http.sessions import MOST_BUSY_SESSIONS, MOST_SESSIONS
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_programs")]
 
 COMMAND = str(Path(sys.executable).with_name("cqm"))
 PATIENCE_SECONDS = 240
 TOKEN = "a long random text"
+SENT = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 HANDSHAKE = (
     b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
     b'"clientInfo":{"name":"test","version":"1"}}}'
@@ -51,7 +53,9 @@ def project(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def serving(project: Path, address: str, token: str = "none") -> Iterator["tuple[subprocess.Popen[str], str]"]:
+def serving(
+    project: Path, address: str, token: str = "none", *more: str
+) -> Iterator["tuple[subprocess.Popen[str], str]"]:
     """A server process and its URL."""
     environment = os.environ | {
         "CQM_INDEX_HOME": str(project.parent / "indexes"),
@@ -59,7 +63,7 @@ def serving(project: Path, address: str, token: str = "none") -> Iterator["tuple
         "XDG_CONFIG_HOME": str(project.parent),
         "CQM_HTTP_TOKEN": token,
     }
-    command = [COMMAND, "serve", "--http", address, "--root", str(project)]
+    command = [COMMAND, "serve", "--http", address, "--root", str(project), *more]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as running:
         try:
             assert running.stderr
@@ -72,13 +76,18 @@ def serving(project: Path, address: str, token: str = "none") -> Iterator["tuple
 
 def status_of(url: str, **headers: str) -> int:
     """The HTTP status that a handshake with these headers gets."""
+    return answer_of(url, **headers)[0]
+
+
+def answer_of(url: str, **headers: str) -> tuple[int, str]:
+    """The HTTP status and the text that a handshake with these headers gets."""
     place = urlsplit(url)
     assert place.hostname
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=PATIENCE_SECONDS)
-    sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     try:
-        connection.request("POST", place.path, HANDSHAKE, sent | headers)
-        return connection.getresponse().status
+        connection.request("POST", place.path, HANDSHAKE, SENT | headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
     finally:
         connection.close()
 
@@ -109,8 +118,30 @@ async def test_clients_of_both_revisions_share_one_index_at_once(project: Path) 
 def test_a_local_server_refuses_what_a_web_page_could_send(project: Path) -> None:
     with serving(project, "127.0.0.1:0") as (_, url):
         assert status_of(url) == 200
-        assert status_of(url, Host="evil.example:8000") == 421
-        assert status_of(url, Origin="https://evil.example") == 403
+        for status, strange in ((421, {"Host": "evil.example:8000"}), (403, {"Origin": "https://evil.example"})):
+            told, text = answer_of(url, **strange)
+            assert told == status
+            assert "evil.example" in text
+            assert "server.hosts" in json.loads(text)["error"]["message"]
+        assert status_of(url, Origin="null") == 403
+
+
+@pytest.mark.parametrize("host", ["LocalHost:8765", "127.0.0.1", "[::1]", "LOCALHOST"])
+def test_names_of_this_machine_count_in_any_case_and_without_a_port(project: Path, host: str) -> None:
+    with serving(project, "127.0.0.1:0") as (_, url):
+        assert status_of(url, Host=host, Origin=f"http://{host}") == 200
+
+
+def test_names_that_a_proxy_keeps_are_those_of_the_users_own_option(project: Path) -> None:
+    option = ("--set", "server.hosts=[cqm.example.org]")
+    token = {"Authorization": f"Bearer {TOKEN}"}
+    with (
+        serving(project, "127.0.0.1:0", TOKEN, *option) as (_, url),
+        httpx.Client(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_SECONDS) as browser,
+    ):
+        assert status_of(url, Host="CQM.example.org", Origin="https://cqm.example.org", **token) == 200
+        assert status_of(url, Host="other.example.org", **token) == 421
+        assert browser.get("/", params={"token": TOKEN}, headers={"Host": "cqm.example.org"}).status_code == 200
 
 
 def test_an_address_that_others_reach_is_refused_without_a_token(project: Path) -> None:
@@ -153,9 +184,12 @@ async def test_no_part_of_an_answer_waits_for_an_acknowledgement() -> None:
 async def test_with_a_token_only_those_get_in_who_bring_it(project: Path, address: str) -> None:
     with serving(project, address, TOKEN) as (_, told):
         url = told.replace("0.0.0.0", "127.0.0.1")
-        assert status_of(url) == 401
-        assert status_of(url, Authorization="Bearer wrong") == 401
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {TOKEN}"}):
+            status, text = answer_of(url, **headers)
+            assert status == 401
+            assert "CQM_HTTP_TOKEN" in json.loads(text)["error"]["message"]
         assert status_of(url, Authorization=f"Bearer {TOKEN}") == 200
+        assert status_of(url, Authorization=f"bearer  {TOKEN}") == 200
         async with (
             create_mcp_http_client({"Authorization": f"Bearer {TOKEN}"}) as bearer,
             Client(streamable_http_client(url, http_client=bearer)) as client,
@@ -222,7 +256,10 @@ def test_people_get_in_by_a_link_beside_the_clients(project: Path) -> None:
         serving(project, "127.0.0.1:0", TOKEN) as (_, url),
         httpx.Client(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_SECONDS) as browser,
     ):
-        assert browser.get("/", params={"token": "wrong"}).status_code == 403
+        refused = browser.get("/", params={"token": "wrong"})
+        assert refused.status_code == 403
+        assert "cqm serve --http" in refused.text
+        assert "cqm ui" not in refused.text
         welcome = browser.get("/", params={"token": TOKEN})
         pages = welcome.headers["refresh"].partition("url=")[2]
         # The first index may not be complete yet.
@@ -233,6 +270,87 @@ def test_people_get_in_by_a_link_beside_the_clients(project: Path) -> None:
         assert status_of(url, Authorization=f"Bearer {TOKEN}") == 200
 
 
+def begun(asked: httpx.Client) -> dict[str, str]:
+    """Headers of a session that was begun."""
+    answer = asked.post("/mcp", content=HANDSHAKE, headers=SENT)
+    assert answer.status_code == 200, answer.text
+    return SENT | {"Mcp-Session-Id": answer.headers["mcp-session-id"]}
+
+
+def pinged(asked: httpx.Client, session: dict[str, str]) -> int:
+    return asked.post("/mcp", json={"jsonrpc": "2.0", "id": 2, "method": "ping"}, headers=session).status_code
+
+
+def test_the_session_without_a_stream_that_is_idle_for_longest_makes_room_for_a_new_one(project: Path) -> None:
+    with (
+        serving(project, "127.0.0.1:0") as (_, url),
+        httpx.Client(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_SECONDS) as asked,
+    ):
+        listening, idle, used = begun(asked), begun(asked), begun(asked)
+        with asked.stream("GET", "/mcp", headers=listening) as stream:
+            assert stream.status_code == 200
+            for _ in range(MOST_SESSIONS - 3):
+                begun(asked)
+            assert pinged(asked, used) == 200
+            last = begun(asked)
+            assert pinged(asked, idle) == 404
+            for session in (listening, used, last):
+                assert pinged(asked, session) == 200
+
+
+def test_where_no_session_can_end_a_new_one_is_told_when_to_try_again(project: Path) -> None:
+    with (
+        serving(project, "127.0.0.1:0") as (_, url),
+        httpx.Client(
+            base_url=url.removesuffix("/mcp"), timeout=PATIENCE_SECONDS, limits=httpx.Limits(max_connections=None)
+        ) as asked,
+        ExitStack() as streams,
+    ):
+        for _ in range(MOST_BUSY_SESSIONS):
+            streams.enter_context(asked.stream("GET", "/mcp", headers=begun(asked)))
+        answer = asked.post("/mcp", content=HANDSHAKE, headers=SENT)
+        assert answer.status_code == 503
+        assert int(answer.headers["retry-after"]) > 0
+        assert "Close clients" in answer.json()["error"]["message"]
+
+
+def test_a_stream_that_shall_go_on_from_an_event_begins_anew_or_waits_for_the_open_one(project: Path) -> None:
+    with (
+        serving(project, "127.0.0.1:0") as (_, url),
+        httpx.Client(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_SECONDS) as asked,
+    ):
+        resumed = begun(asked) | {"Last-Event-ID": "5"}
+        with asked.stream("GET", "/mcp", headers=resumed) as stream:
+            assert stream.status_code == 200
+            assert asked.get("/mcp", headers=resumed).status_code == 409
+
+
+@pytest.mark.parametrize(("token", "link"), [("none", "/."), (TOKEN, "/?token=TOKEN, with that token.")])
+def test_people_are_told_the_address_that_lets_them_in(project: Path, token: str, link: str) -> None:
+    with serving(project, "127.0.0.1:0", token) as (running, url):
+        assert running.stderr
+        line = next(line for line in running.stderr if line.startswith("People"))
+        assert line == f"People open {url.removesuffix('/mcp')}{link}\n"
+        if token == "none":
+            assert httpx.get(url.removesuffix("mcp"), timeout=PATIENCE_SECONDS).status_code == 200
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_a_signal_ends_open_streams_without_a_word_of_faults(project: Path) -> None:
+    with (
+        serving(project, "127.0.0.1:0", TOKEN) as (running, url),
+        httpx.Client(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_SECONDS) as asked,
+    ):
+        asked.headers["Authorization"] = f"Bearer {TOKEN}"
+        with asked.stream("GET", "/mcp", headers=begun(asked)) as stream:
+            running.terminate()
+            assert running.stderr
+            said = running.stderr.read()
+            assert list(stream.iter_raw()) == []
+        assert running.wait(PATIENCE_SECONDS) == 0
+    assert said.splitlines()[1:] == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_order(project: Path, number: signal.Signals) -> None:
@@ -241,4 +359,4 @@ def test_a_signal_ends_it_in_order(project: Path, number: signal.Signals) -> Non
         running.send_signal(number)
         assert running.wait(PATIENCE_SECONDS) == 0
         assert running.stderr
-        assert running.stderr.read() == ""
+        assert [line for line in running.stderr if not line.startswith("People open ")] == []

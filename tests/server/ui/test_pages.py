@@ -206,6 +206,128 @@ def test_an_index_that_cannot_be_opened_is_told_on_the_page_of_health_and_in_its
 
 
 @pytest.mark.processes
+@pytest.mark.parametrize("mode", ["hybrid", "exact", "regex"])
+def test_results_go_on_by_links_alone_until_there_are_no_more(tmp_path: Path, mode: str) -> None:
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    for number in range(75):
+        (root / f"part{number}.py").write_text(f"def gather_{number}(basket):\n    return basket + {number}\n")
+    with opened_library([root], tmp_path / "home") as library:
+        browser = entered(library)
+        page, found, pages = shown(browser, "./", q="basket", mode=mode), set[str](), 1
+        while link := re.search(r"<a class='more' href='([^']+)'", page):
+            found |= set(re.findall(r"path=(part\d+\.py)", page))
+            page, pages = shown(browser, link[1].replace("&amp;", "&")), pages + 1
+        found |= set(re.findall(r"path=(part\d+\.py)", page))
+        assert f"results {61 if mode == 'hybrid' else 121} to" in page
+        first = re.search(r"href='([^']+)'>First results", page)
+        assert first
+        assert "30 or more results" in shown(browser, first[1].replace("&amp;", "&"))
+    assert len(found) == 75
+    # Every matching line is a result of these modes.
+    assert pages == (8 if mode == "hybrid" else 15)
+
+
+@pytest.mark.processes
+def test_a_question_that_is_refused_stays_in_its_form(browser: TestClient) -> None:
+    refused = browser.get("./", params={"q": "(unclosed", "mode": "regex"})
+    assert refused.status_code == 400
+    assert "value='(unclosed'" in refused.text
+    assert "<option value='regex' selected>" in refused.text
+    assert "role='alert'" in refused.text
+    cut = browser.get("preview", params={"path": "none.py", "auto": "on"})
+    assert cut.status_code == 404
+    assert "name='path' value='none.py'" in cut.text
+
+
+@pytest.mark.processes
+def test_an_answer_without_results_calls_none_the_nearest(browser: TestClient) -> None:
+    page = shown(browser, "results", q="not_a_word_in_here", mode="exact")
+    assert "Nothing found" in page
+    assert "0 results" in page
+    assert "nearest" not in page
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("src/../../outside.py", "is outside of"),
+        ("/etc/passwd", "is outside of"),
+        ("src", "src is a folder."),
+        ("", "expected that of a file"),
+        ("none.py", "does not exist"),
+    ],
+)
+@pytest.mark.parametrize("page", ["file", "cut"])
+def test_a_path_that_is_no_file_of_the_index_is_told_as_what_it_is(
+    browser: TestClient, page: str, path: str, words: str
+) -> None:
+    assert words in browser.get(page, params={"path": path}).text
+
+
+@pytest.mark.processes
+def test_the_name_of_one_of_several_roots_is_told_as_a_folder(tree: Path, tmp_path: Path) -> None:
+    other = tmp_path.resolve() / "other"
+    other.mkdir()
+    (other / "again.py").write_text("def try_again(retries):\n    return retries\n")
+    with opened_library([tree, other], tmp_path / "home") as library:
+        assert "other is a folder." in entered(library).get("file", params={"path": "other"}).text
+
+
+@pytest.mark.processes
+def test_a_large_file_is_shown_and_cut_in_parts_without_the_secrets_that_begin_above(tmp_path: Path) -> None:
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    key = "\n".join(["-----BEGIN RSA PRIVATE KEY-----", *[SECRET * 2] * 40, "-----END RSA PRIVATE KEY-----"])
+    code = [f"def step_{number}(basket):\n    return basket + {number}" for number in range(6_000)]
+    (root / "steps.py").write_text("\n".join([*code[:490], f'KEY = """{key}"""', *code[490:]]) + "\n")
+    with opened_library([root], tmp_path / "home") as library:
+        browser = entered(library)
+        for page in ("file", "preview"):
+            text, found = shown(browser, page, path="steps.py"), list[int]()
+            for _ in range(20):
+                assert SECRET not in text
+                assert "This file is large" in text
+                found += [int(it) for it in re.findall(r"id='L(\d+)'", text)]
+                after = re.search(r"<a href='([^']+)'>Lines after", text)
+                if not after:
+                    break
+                text = shown(browser, after[1].replace("&amp;", "&"))
+            assert len(text) < 2_000_000
+            assert len(found) == 12_042
+        part = shown(browser, "file", path="steps.py", line=1_500)
+        assert "<tr id='L1500'" in part
+        assert "<b>step_" in part
+
+
+@pytest.mark.processes
+def test_a_folder_that_is_gone_is_told_with_its_last_answers(tmp_path: Path) -> None:
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    (root / "one.py").write_text("def one():\n    return 1\n")
+    with opened_library([root], tmp_path / "home") as library:
+        browser = entered(library)
+        root.rename(tmp_path / "elsewhere")
+        for page, given in (("results", {"q": "one"}), ("health", {})):
+            assert "does not exist any more" in shown(browser, page, **given)
+
+
+@pytest.mark.processes
+def test_a_search_during_the_first_index_says_that_it_goes_on(tmp_path: Path) -> None:
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    for number in range(300):
+        (root / f"part{number}.py").write_text(f"def gather_{number}(basket):\n    return basket + {number}\n" * 20)
+    with opened_library([], tmp_path / "home") as empty:
+        library = make_library([root], empty.settings, empty.workspace, empty.workers)
+        page = shown(entered(library), "results", q="not_a_word_in_here")
+    assert f"Indexing {root} goes on" in page
+    assert "The index is empty" not in page
+    assert "Not all is indexed yet" in page
+
+
+@pytest.mark.processes
 def test_a_hostile_name_leads_to_its_file(browser: TestClient) -> None:
     link = re.search(r"href='(file\?[^']*img[^']*)'", shown(browser, "results", q="retries are limited by"))
     assert link
