@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 from pathlib import PurePosixPath
 
@@ -57,7 +58,26 @@ def fits(generation: Generation, *globs: str) -> bool:
     Raises:
         QueryError, ManifestError: as in `read_globs`.
     """
-    return bool(paths_matching(globs, generation.manifest.paths()))
+    return bool(matching(generation, globs))
+
+
+def matching(generation: Generation, globs: Sequence[str], *, are_chunked: bool = True) -> AbstractSet[str]:
+    """Return the paths that match any of some globs.
+
+    Parameters:
+        generation: knows the paths.
+        globs: in the syntax of `paths_matching`.
+        are_chunked: whether only files with chunks count, not all known ones.
+
+    Raises:
+        QueryError, ManifestError: as in `read_globs`.
+    """
+    globs = tuple(globs)
+
+    def select(paths: Sequence[str]) -> dict[str, None]:
+        return dict.fromkeys(paths_matching(globs, paths))
+
+    return generation.paths.selected(("globs", globs, are_chunked), select, are_chunked=are_chunked).keys()
 
 
 def near_paths(generation: Generation, glob: str) -> list[str]:
@@ -66,7 +86,7 @@ def near_paths(generation: Generation, glob: str) -> list[str]:
     Raises:
         ManifestError: the index cannot be read.
     """
-    paths = generation.manifest.paths()
+    paths = generation.paths.with_chunks()
     folders = {f"{folder}/" for path in paths for folder in map(str, PurePosixPath(path).parents) if folder != "."}
     by_name: dict[str, list[str]] = {}
     for path in sorted(folders) + paths:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cqm.index.store.base import Nearest, PointFilter
+from cqm.index.store.base import Nearest, PointFilter, stored_id
 from cqm.index.text.terms import SparseTerms
 
 if TYPE_CHECKING:
@@ -47,5 +47,6 @@ def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
         ("issues", keep.issues),
     )
     must: list[Any] = [condition for key, values in wanted for condition in any_of(key, values)]
+    must += [edge.HasIdCondition({*map(stored_id, keep.ids)})] if keep.ids else []
     places: list[Any] = [*any_of("path", keep.paths), *any_of("dirs", keep.folders)]
     return edge.Filter(must=must or None, should=places or None, must_not=list(any_of("path", keep.not_paths)) or None)
