@@ -9,9 +9,9 @@ from cqm.index.text.terms import SparseTerms
 if TYPE_CHECKING:
     import qdrant_edge
 
-# A scan of 4-bit codes returns this many times the wanted number, and the float16 vectors decide among them. At 100,000
-# chunks it found all 200 nearest for each of 150 questions, in 30 % of the time of an exact scan.
-_OVERSAMPLING = 3.0
+# A scan of 4-bit codes returns this many times the wanted number, and the float16 vectors decide among them. At 98,632
+# chunks it found all of the exact first 100 for each of 200 questions, in .57 ms; 3.0 takes .68 ms, an exact scan 5.2.
+_OVERSAMPLING = 2.0
 
 
 def edge_query(search: Nearest) -> "qdrant_edge.QueryRequest":
