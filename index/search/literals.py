@@ -25,8 +25,8 @@ _RARE = 128
 """Chunks with a word that are asked for first: each of them costs a microsecond, and of a rarer word these are all."""
 _POSTINGS = 3_000
 """Chunks with the rarest word of a text that are asked for: a word of more tells nothing."""
-_BEST = 1_000
-"""Best chunks of a text that has none but such words."""
+_FEWER = 1_000
+"""The same of a phrase, whose words all count; and the best chunks of a text that has none but more common words."""
 _MOST_WORDS = 8
 """Words of a phrase that a chunk must have to be looked into."""
 _SEVERAL = 4
@@ -197,7 +197,8 @@ def _with_words(
     few = dict(zip(terms, generation.store.search([_with_term(it, _RARE, keep) for it in terms]), strict=True))
     scores: dict[str, float] = {}
     for part in wanted:
-        scores |= _in_all(_Postings(generation, few, keep), part, may_lack_one=may_lack_one)
+        most = _POSTINGS if may_lack_one else _FEWER
+        scores |= _in_all(_Postings(generation, few, keep, most), part, may_lack_one=may_lack_one)
     return nlargest(_MOST_READ, scores, key=lambda name: (scores[name], name))
 
 
@@ -209,20 +210,22 @@ class _Postings:
         generation: to search.
         few: of each term the best chunks with their scores by id, at most `_RARE`.
         keep: chunks that count; None for all.
+        most: chunks with a term that are asked for.
     """
 
     generation: Generation
     few: Mapping[int, Mapping[str, float]]
     keep: PointFilter | None
+    most: int
 
     def of(self, term: int) -> Mapping[str, float]:
-        """Return the chunks with a term, at most `_POSTINGS`."""
+        """Return the chunks with a term, at most `most`."""
         few = self.few[term]
-        return few if len(few) < _RARE else self._search(_with_term(term, _POSTINGS, self.keep))
+        return few if len(few) < _RARE else self._search(_with_term(term, self.most, self.keep))
 
     def best(self, terms: Sequence[int]) -> Mapping[str, float]:
         """Return the best chunks for some terms together."""
-        return self._search(Nearest(TERMS, SparseTerms(tuple(terms), (1.0,) * len(terms)), _BEST, self.keep))
+        return self._search(Nearest(TERMS, SparseTerms(tuple(terms), (1.0,) * len(terms)), _FEWER, self.keep))
 
     def among(self, term: int, ids: Collection[str]) -> Mapping[str, float]:
         """Return the chunks with a term, of others than some maybe not all."""
@@ -246,7 +249,7 @@ def _in_all(postings: _Postings, terms: Iterable[int], *, may_lack_one: bool) ->
         return {}
     known = {terms[0]: postings.of(terms[0])}
     ids = known[terms[0]].keys()
-    if len(ids) >= _POSTINGS:
+    if len(ids) >= postings.most:
         known, ids = {}, postings.best(terms).keys()
     found = _having(postings, terms, known, ids, 0)
     if found or not may_lack_one or len(terms) < _SEVERAL:
