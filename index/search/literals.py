@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import NamedTuple
@@ -248,7 +249,7 @@ def _in_all(postings: _Postings, terms: Iterable[int], *, may_lack_one: bool) ->
     if not terms:
         return {}
     known = {terms[0]: postings.of(terms[0])}
-    ids = known[terms[0]].keys()
+    ids: AbstractSet[str] = known[terms[0]].keys()
     if len(ids) >= postings.most:
         known, ids = {}, postings.best(terms).keys()
     found = _having(postings, terms, known, ids, 0)
