@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 from cqm.index.manifest.manifest import Manifest
+from cqm.index.text.globs import paths_matching
 
 _MOST = 64
 """Views kept; those asked for longest ago go first."""
@@ -104,6 +105,24 @@ class KnownPaths:
             return kept | {**selected}
 
         return self.view(key, select, change, are_chunked=are_chunked)
+
+    def matching(self, globs: Sequence[str], *, are_chunked: bool = True) -> AbstractSet[str]:
+        """Return the paths that match any of some globs.
+
+        Parameters:
+            globs: in the syntax of `paths_matching`.
+            are_chunked: as in `view`.
+
+        Raises:
+            QueryError: a glob is malformed, or they are too many or too long together.
+            ManifestError: the index cannot be read.
+        """
+        globs = tuple(globs)
+
+        def select(paths: Sequence[str]) -> dict[str, None]:
+            return dict.fromkeys(paths_matching(globs, paths))
+
+        return self.selected(("globs", globs, are_chunked), select, are_chunked=are_chunked).keys()
 
 
 def _as_they_are(paths: list[str]) -> list[str]:

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 from pathlib import PurePosixPath
 
 from cqm.index.generations.generation import Generation
-from cqm.index.text.globs import from_root, paths_matching
+from cqm.index.text.globs import from_root
 
 _WILD = re.compile(r"[*?\[]")
 _MOST_NEAR = 5
@@ -58,26 +57,7 @@ def fits(generation: Generation, *globs: str) -> bool:
     Raises:
         QueryError, ManifestError: as in `read_globs`.
     """
-    return bool(matching(generation, globs))
-
-
-def matching(generation: Generation, globs: Sequence[str], *, are_chunked: bool = True) -> AbstractSet[str]:
-    """Return the paths that match any of some globs.
-
-    Parameters:
-        generation: knows the paths.
-        globs: in the syntax of `paths_matching`.
-        are_chunked: whether only files with chunks count, not all known ones.
-
-    Raises:
-        QueryError, ManifestError: as in `read_globs`.
-    """
-    globs = tuple(globs)
-
-    def select(paths: Sequence[str]) -> dict[str, None]:
-        return dict.fromkeys(paths_matching(globs, paths))
-
-    return generation.paths.selected(("globs", globs, are_chunked), select, are_chunked=are_chunked).keys()
+    return bool(generation.paths.matching(globs))
 
 
 def near_paths(generation: Generation, glob: str) -> list[str]:

@@ -12,7 +12,6 @@ from cqm.index.ranking.exact import DEPTH as DEFINITIONS_DEPTH
 from cqm.index.ranking.exact import FEW
 from cqm.index.ranking.question import Question
 from cqm.index.ranking.rank import CHUNK_DEPTH, FILE_DEPTH, FILL_DEPTH, fill_paths
-from cqm.index.search.asked_paths import matching
 from cqm.index.search.literals import saying
 from cqm.index.search.named.in_sentence import named_within
 from cqm.index.search.similar import Place
@@ -199,10 +198,10 @@ def point_filter(generation: Generation, query: Query) -> PointFilter | None:
     folders = [prefix_folder(glob) for glob in query.include]
     if query.changed_since is None and not query.exclude and all(folders):
         return replace(base, folders=tuple(filter(None, folders)))
-    excluded = matching(generation, query.exclude) if query.exclude else frozenset[str]()
+    excluded = generation.paths.matching(query.exclude) if query.exclude else frozenset[str]()
     if not query.include and query.changed_since is None:
         return replace(base, not_paths=tuple(sorted(excluded)))
-    paths = matching(generation, query.include) if query.include else generation.paths.with_chunks()
+    paths = generation.paths.matching(query.include) if query.include else generation.paths.with_chunks()
     if query.changed_since is not None:
         paths = set(generation.manifest.changed_since(int(query.changed_since * 1e9))).intersection(paths)
     left = sorted(path for path in paths if path not in excluded)

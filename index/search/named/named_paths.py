@@ -9,7 +9,6 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question
-from cqm.index.search.asked_paths import matching
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.named.tree_paths import PARTLY, Match, TreePaths, tree_of
 from cqm.index.text.globs import has_wildcard
@@ -153,8 +152,10 @@ def without_names(question: Question) -> Question:
 
 
 def _of_glob(generation: Generation, plain: str) -> list[str]:
+    if not has_wildcard(plain):
+        return []
     try:
-        return sorted(matching(generation, [plain], are_chunked=False))[:_MOST_OF_GLOB] if has_wildcard(plain) else []
+        return sorted(generation.paths.matching([plain], are_chunked=False))[:_MOST_OF_GLOB]
     except QueryError:
         return []
 
