@@ -60,7 +60,9 @@ class Candidates:
     def _read(self, ids: Sequence[str]) -> list[Candidate]:
         # Taken before the rows: chunks written in between count as older than they are, and are read once more.
         read_at = self._manifest.commits
-        read = [Candidate(*row) for row in self._manifest.columns_of(ids, _COLUMNS)]
+        rows = self._manifest.columns_of(ids, _COLUMNS)
+        # Tuples of names: the collector of cycles looks at lists again and again.
+        read = [Candidate(name, path, tuple(defines), *rest) for name, path, defines, *rest in rows]
         with self._lock:
             for name in [*islice(self._chunks, max(0, len(self._chunks) + len(read) - _MOST))]:
                 del self._chunks[name]

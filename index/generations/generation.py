@@ -20,6 +20,7 @@ from cqm.index.disk.private import require_plain_tree
 from cqm.index.embedding.opening import spaces_known
 from cqm.index.generations.candidate_cache import Candidates
 from cqm.index.generations.folders import MANIFEST_FILE, OBSOLETE, current_name, is_generation, manifest_path
+from cqm.index.generations.known_paths import KnownPaths
 from cqm.index.generations.recipe import recipe_text, shape_text
 from cqm.index.manifest.facts import DAMAGE_FACT, SHAPE_FACT, UNAVAILABLE_FACT
 from cqm.index.manifest.manifest import Manifest
@@ -49,6 +50,7 @@ class Generation:
         recipe: generation name of the options it was begun with; see `generation_name`.
         prints: checksums of its files at opening.
         candidates: fields of its chunks and files needed for ranking.
+        paths: what questions ask of all its paths.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Generation:
     recipe: str
     prints: Prints
     candidates: Candidates
+    paths: KnownPaths
 
     def settle(self) -> None:
         """Flush all of it to disk."""
@@ -141,7 +144,8 @@ def open_generation(folder: Path, name: str, options: IndexOptions, variables: V
         )
         closing.callback(_close_anyway, store)
         _prepare_store(place, manifest, store, options, is_begun=is_begun, is_sealed=prints is not None)
-        opened = Generation(name, place, manifest, store, recipe_of(manifest), prints or {}, Candidates(manifest))
+        candidates, paths = Candidates(manifest), KnownPaths(manifest)
+        opened = Generation(name, place, manifest, store, recipe_of(manifest), prints or {}, candidates, paths)
         closing.pop_all()
     return opened
 

@@ -37,6 +37,8 @@ _IDENTITY = "identity"
 _HELD_SPACES = (
     "SELECT vector_name, name FROM space WHERE EXISTS (SELECT 1 FROM chunk WHERE chunk.space = space.vector_name)"
 )
+_MOST_CHANGES = 64
+"""Commits whose paths are remembered: after more, it is as quick to read all paths."""
 _GROW = "INSERT INTO fact VALUES(?, '1') ON CONFLICT(name) DO UPDATE SET value = value + 1"
 
 
@@ -53,6 +55,9 @@ class Manifest(StoredRows):
         self._ended_commits = 0
         self._written_at: dict[str, int] = {}
         self._changed: dict[str, int] = {}
+        self._touched: list[str] = []
+        self._changes: tuple[tuple[int, tuple[str, ...]], ...] = ()
+        self._forgotten_until = 0
         self._chunk_count: int | None = None
         self._change = 0
         self._facts: dict[str, str] = {}
@@ -105,6 +110,15 @@ class Manifest(StoredRows):
         The dictionary may grow while it is read.
         """
         return self._written_at
+
+    def changed_after(self, commits: int) -> set[str] | None:
+        """Return the paths of files that came, changed or went after a commit; None if that is too long ago to tell.
+
+        Parameters:
+            commits: an earlier value of `commits`.
+        """
+        forgotten_until, changes = self._forgotten_until, self._changes
+        return None if commits < forgotten_until else {path for at, paths in changes if at > commits for path in paths}
 
     def chunk_count(self) -> int:
         """Number of chunks. Every search asks for it, and it costs a fraction of `counts`."""
@@ -164,6 +178,7 @@ class Manifest(StoredRows):
                     [(language,)] = self._db.execute(_LANGUAGE_OF, (row.path,)).fetchall() or [("",)]
                     row = replace(row, language=language)  # noqa: PLW2901 - the row that is stored
                 self._db.execute(_PUT_FILE, _file_values(row))
+                self._touched.append(row.path)
                 if chunks is not None:
                     self._change -= self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,)).rowcount
                     self._change += self._db.executemany(_INSERT_CHUNK, map(_chunk_values, chunks)).rowcount
@@ -180,6 +195,7 @@ class Manifest(StoredRows):
             of_paths = [(path,) for path in paths]
             self._db.executemany("DELETE FROM file WHERE path = ?", of_paths)
             self._change -= self._db.executemany("DELETE FROM chunk WHERE path = ?", of_paths).rowcount
+            self._touched += paths
             self._note_change(paths)
 
     @contextmanager
@@ -223,13 +239,23 @@ class Manifest(StoredRows):
                 self._written_at.update(self._changed)
                 if self._chunk_count is not None:
                     self._chunk_count += self._change
+                self._remember_changes()
                 self._ended_commits = self._commits
                 # Do it before `state` changes: otherwise remembered rows would be kept as answers of the new state.
                 if seen:
                     self._database.forget()
                     self._facts, self._held_spaces = seen
             finally:
-                self._changed, self._change = {}, 0
+                self._changed, self._change, self._touched = {}, 0, []
+
+    def _remember_changes(self) -> None:
+        """Remember the paths of a commit. Readers take the forgotten ones first, so none goes unseen."""
+        if not self._touched:
+            return
+        changes = (*self._changes, (self._commits, tuple(self._touched)))
+        if len(changes) > _MOST_CHANGES:
+            self._forgotten_until = changes[0][0]
+        self._changes = changes[-_MOST_CHANGES:]
 
 
 def _prepare(path: Path, database: sqlite3.Connection) -> None:

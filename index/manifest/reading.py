@@ -48,17 +48,25 @@ class StoredRows:
             rows.update((row.path, row) for row in self._file_rows(where, values))
         return rows
 
-    def paths(self) -> list[str]:
-        """Sorted paths of all files with chunks in the index."""
-        return [row[0] for row in self._database.look_up("SELECT DISTINCT path FROM chunk ORDER BY path")]
+    def paths(self, among: Iterable[str] | None = None) -> list[str]:
+        """Sorted paths of all files with chunks in the index, or of those among some."""
+        if among is None:
+            return [row[0] for row in self._database.look_up("SELECT DISTINCT path FROM chunk ORDER BY path")]
+        return sorted(self._among("SELECT DISTINCT path FROM chunk", among))
 
     def languages(self) -> dict[str, str]:
         """Languages of all files with chunks, by path."""
         return dict(self._database.look_up("SELECT path, min(language) FROM chunk GROUP BY path"))
 
-    def file_paths(self) -> list[str]:
-        """Paths of all known files, in no order."""
-        return [row[0] for row in self._database.look_up("SELECT path FROM file")]
+    def file_paths(self, among: Iterable[str] | None = None) -> list[str]:
+        """Sorted paths of all known files, or of those among some."""
+        if among is None:
+            return [row[0] for row in self._database.look_up("SELECT path FROM file ORDER BY path")]
+        return sorted(self._among("SELECT path FROM file", among))
+
+    def _among(self, query: str, paths: Iterable[str]) -> Iterator[str]:
+        for marks, part in _marked(paths):
+            yield from (row[0] for row in self._database.look_up(f"{query} WHERE path IN ({marks})", part))
 
     def paths_with(self, part: str, limit: int) -> list[str]:
         """Paths of indexed files with a text in any case of ASCII: those that begin with it first, then by name."""

@@ -34,9 +34,11 @@ class Candidate:
     def __post_init__(self) -> None:
         """Join the names."""
         lowered = "\n".join(self.defines).lower()
-        own = [name for name in self.defines if not name.startswith(".")]
+        named = lowered
+        if lowered.startswith(".") or "\n." in lowered:
+            named = "\n".join([name for name in self.defines if not name.startswith(".")]).lower()
         object.__setattr__(self, "lowered", lowered)
-        object.__setattr__(self, "named", lowered if len(own) == len(self.defines) else "\n".join(own).lower())
+        object.__setattr__(self, "named", named)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, repeat
 from math import fsum, log, log1p, sqrt
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from cqm.chunkers.metadata import CALLABLE, REFERENCE
@@ -175,7 +174,10 @@ def _name_words(name: str) -> frozenset[str]:
 @lru_cache(maxsize=1 << 14)
 def _told_by(path: str) -> tuple[frozenset[str], Role | None]:
     """Return the words of a file's name, and its role."""
-    return frozenset(stems(PurePosixPath(path).stem)), role_of(path)
+    name = path.rpartition("/")[2]
+    # As of `PurePosixPath.stem`, in a tenth of its time: a question has dozens of new paths in a large index.
+    stem, _, suffix = name.rpartition(".")
+    return frozenset(stems(stem if stem and suffix else name)), role_of(path)
 
 
 def relative(scores: Mapping[str, float]) -> dict[str, float]:

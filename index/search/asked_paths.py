@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import PurePosixPath
 
 from cqm.index.generations.generation import Generation
-from cqm.index.text.globs import from_root, paths_matching
+from cqm.index.text.globs import from_root
 
 _WILD = re.compile(r"[*?\[]")
 _MOST_NEAR = 5
@@ -57,7 +57,7 @@ def fits(generation: Generation, *globs: str) -> bool:
     Raises:
         QueryError, ManifestError: as in `read_globs`.
     """
-    return bool(paths_matching(globs, generation.manifest.paths()))
+    return bool(generation.paths.matching(globs))
 
 
 def near_paths(generation: Generation, glob: str) -> list[str]:
@@ -66,7 +66,7 @@ def near_paths(generation: Generation, glob: str) -> list[str]:
     Raises:
         ManifestError: the index cannot be read.
     """
-    paths = generation.manifest.paths()
+    paths = generation.paths.with_chunks()
     folders = {f"{folder}/" for path in paths for folder in map(str, PurePosixPath(path).parents) if folder != "."}
     by_name: dict[str, list[str]] = {}
     for path in sorted(folders) + paths:

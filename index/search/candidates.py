@@ -16,7 +16,7 @@ from cqm.index.search.literals import saying
 from cqm.index.search.named.in_sentence import named_within
 from cqm.index.search.similar import Place
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
-from cqm.index.text.globs import paths_matching, prefix_folder
+from cqm.index.text.globs import prefix_folder
 from cqm.index.text.terms import SparseTerms
 from cqm.index.tracing import traced
 
@@ -198,12 +198,11 @@ def point_filter(generation: Generation, query: Query) -> PointFilter | None:
     folders = [prefix_folder(glob) for glob in query.include]
     if query.changed_since is None and not query.exclude and all(folders):
         return replace(base, folders=tuple(filter(None, folders)))
-    paths = set(generation.manifest.paths())
+    excluded = generation.paths.matching(query.exclude) if query.exclude else frozenset[str]()
     if not query.include and query.changed_since is None:
-        return replace(base, not_paths=tuple(sorted(paths_matching(query.exclude, paths))))
+        return replace(base, not_paths=tuple(sorted(excluded)))
+    paths = generation.paths.matching(query.include) if query.include else generation.paths.with_chunks()
     if query.changed_since is not None:
-        paths &= set(generation.manifest.changed_since(int(query.changed_since * 1e9)))
-    if query.include:
-        paths = paths_matching(query.include, paths)
-    paths -= paths_matching(query.exclude, paths)
-    return replace(base, paths=tuple(sorted(paths)), nothing=not paths)
+        paths = set(generation.manifest.changed_since(int(query.changed_since * 1e9))).intersection(paths)
+    left = sorted(path for path in paths if path not in excluded)
+    return replace(base, paths=tuple(left), nothing=not left)

@@ -1,8 +1,10 @@
 """Find the few chunks that say something as a question writes it: a quoted phrase, a message, lines of code."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from heapq import nlargest
 from typing import NamedTuple
 
@@ -21,8 +23,12 @@ _COPIED_DEPTH = 20
 """Best chunks in which a question is looked for that may be copied from a file: most are not."""
 _PASTED_DEPTH = 50
 """The same of a question that surely is pasted."""
+_RARE = 128
+"""Chunks with a word that are asked for first: each of them costs a microsecond, and of a rarer word these are all."""
 _POSTINGS = 3_000
-"""Chunks with a word that are asked for: a word of more tells nothing."""
+"""Chunks with the rarest word of a text that are asked for: a word of more tells nothing."""
+_FEWER = 1_000
+"""The same of a phrase, whose words all count; and the best chunks of a text that has none but more common words."""
 _MOST_WORDS = 8
 """Words of a phrase that a chunk must have to be looked into."""
 _SEVERAL = 4
@@ -84,7 +90,7 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
     if question.copied:
         texts = _texts(generation, nlargest(_COPIED_DEPTH, found, key=found.__getitem__))
         for form in question.copied:
-            if copied := _having(form, texts):
+            if copied := _saying_it(form, texts):
                 # Without a head, such as the level of a log, it is a message.
                 is_plain = form == question.copied[0] and is_topic(form)
                 return _said([(question.said, _in_programs(generation, form, copied) if is_plain else copied)])
@@ -112,7 +118,7 @@ def _said(found: Iterable[tuple[str, Sequence[str]]]) -> Said:
 def _with_phrase(generation: Generation, phrase: str, keep: PointFilter | None) -> list[str]:
     """Return the ids of chunks with a phrase, whose first and last word may be cut."""
     for part in (phrase, whole_words_of(phrase)):
-        if having := _having(phrase, _texts(generation, _with_words(generation, [part], keep))):
+        if having := _saying_it(phrase, _texts(generation, _with_words(generation, [part], keep))):
             return having
     return []
 
@@ -149,7 +155,7 @@ def _with_runs(
     if text != question.said:
         (found,) = generation.store.search([Nearest(TERMS, query_terms(text), _PASTED_DEPTH, keep)])
     best = nlargest(_PASTED_DEPTH, found, key=found.__getitem__)
-    ids = dict.fromkeys([*best, *_with_words(generation, literal_parts(text), keep)])
+    ids = dict.fromkeys([*best, *_with_words(generation, literal_parts(text), keep, may_lack_one=True)])
     texts = _plain(_texts(generation, [*ids]))
     forms = [text] if "\n" in text else copied_in(text)
     return next((having for form in forms if (having := _sharing(form, texts))), [])
@@ -197,33 +203,102 @@ def _run(words: Sequence[tuple[str, float]]) -> str:
     return " ".join([word for word, _ in words]).strip("\"'`.,:;!?()[]")
 
 
-def _with_words(generation: Generation, parts: Iterable[str], keep: PointFilter | None) -> list[str]:
+def _with_words(
+    generation: Generation, parts: Iterable[str], keep: PointFilter | None, *, may_lack_one: bool = False
+) -> list[str]:
     """Return the ids of the chunks that have all words of one of some texts, best first.
 
     Each word's chunks are asked for by themselves: BM25 of all words prefers short chunks with some of them.
+
+    Parameters:
+        generation: to search.
+        parts: texts.
+        keep: chunks that count; None for all.
+        may_lack_one: where no chunk has all of several words, return those that lack one: it may be of a value.
     """
     wanted = [_terms(part) for part in parts]
     terms = [*dict.fromkeys(term for part in wanted for term in part)]
-    searches = [Nearest(TERMS, SparseTerms((term,), (1.0,)), _POSTINGS, keep) for term in terms]
-    posted = dict(zip(terms, generation.store.search(searches), strict=True))
+    few = dict(zip(terms, generation.store.search([_with_term(it, _RARE, keep) for it in terms]), strict=True))
     scores: dict[str, float] = {}
     for part in wanted:
-        own = [posted[term] for term in part]
-        # Of a word with more, the chunks are not all known.
-        known = [it.keys() for it in own if len(it) < _POSTINGS] or [it.keys() for it in own]
-        for name in _in_all(known):
-            scores[name] = sum(it.get(name, 0.0) for it in own)
+        most = _POSTINGS if may_lack_one else _FEWER
+        scores |= _in_all(_Postings(generation, few, keep, most), part, may_lack_one=may_lack_one)
     return nlargest(_MOST_READ, scores, key=lambda name: (scores[name], name))
 
 
-def _in_all(known: Sequence[AbstractSet[str]]) -> AbstractSet[str]:
-    """Return the ids in all sets; where none is in several, those in all but one: a word may be a value."""
-    sets = [*map(frozenset, known)]
-    found = frozenset.intersection(*sets) if sets else frozenset[str]()
-    if found or len(sets) < _SEVERAL:
+@dataclass(frozen=True, slots=True)
+class _Postings:
+    """The chunks with some terms.
+
+    Attributes:
+        generation: to search.
+        few: of each term the best chunks with their scores by id, at most `_RARE`.
+        keep: chunks that count; None for all.
+        most: chunks with a term that are asked for.
+    """
+
+    generation: Generation
+    few: Mapping[int, Mapping[str, float]]
+    keep: PointFilter | None
+    most: int
+
+    def of(self, term: int) -> Mapping[str, float]:
+        """Return the chunks with a term, at most `most`."""
+        few = self.few[term]
+        return few if len(few) < _RARE else self._search(_with_term(term, self.most, self.keep))
+
+    def best(self, terms: Sequence[int]) -> Mapping[str, float]:
+        """Return the best chunks for some terms together."""
+        return self._search(Nearest(TERMS, SparseTerms(tuple(terms), (1.0,) * len(terms)), _FEWER, self.keep))
+
+    def among(self, term: int, ids: Collection[str]) -> Mapping[str, float]:
+        """Return the chunks with a term, of others than some maybe not all."""
+        few = self.few[term]
+        is_known = len(few) < _RARE or not ids
+        return few if is_known else self._search(_with_term(term, len(ids), PointFilter(ids=tuple(ids))))
+
+    def _search(self, search: Nearest) -> Mapping[str, float]:
+        return self.generation.store.search([search])[0]
+
+
+def _in_all(postings: _Postings, terms: Iterable[int], *, may_lack_one: bool) -> Mapping[str, float]:
+    """Return the scores by id of the chunks that have all of some terms; see `_with_words`.
+
+    The chunks of the rarest are asked for, and the others only among these: a search costs what it returns.
+    """
+    few = postings.few
+    # Terms of which not all chunks are known have equally many: the best chunk of a rarer one has a higher score.
+    terms = sorted(terms, key=lambda term: (len(few[term]), -max(few[term].values(), default=0.0)))
+    if not terms:
+        return {}
+    known = {terms[0]: postings.of(terms[0])}
+    ids: AbstractSet[str] = known[terms[0]].keys()
+    if len(ids) >= postings.most:
+        known, ids = {}, postings.best(terms).keys()
+    found = _having(postings, terms, known, ids, 0)
+    if found or not may_lack_one or len(terms) < _SEVERAL:
         return found
-    rest = (sets[:at] + sets[at + 1 :] for at in range(len(sets)))
-    return frozenset[str]().union(*(frozenset.intersection(*some) for some in rest))
+    if known:
+        # Whatever lacks one has one of the two rarest.
+        known[terms[1]] = postings.of(terms[1])
+        ids = ids | known[terms[1]].keys()
+    return _having(postings, terms, known, ids, 1)
+
+
+def _having(
+    postings: _Postings, terms: Sequence[int], known: Mapping[int, Mapping[str, float]], ids: Iterable[str], most: int
+) -> Mapping[str, float]:
+    """Return the scores of those of some chunks that lack at most so many terms; `known` are all chunks with a term."""
+    scores, lacks = dict.fromkeys(ids, 0.0), Counter[str]()
+    for term in terms:
+        found = known.get(term) or postings.among(term, scores)
+        lacks.update(scores.keys() - found.keys())
+        scores = {name: score + found.get(name, 0.0) for name, score in scores.items() if lacks[name] <= most}
+    return scores
+
+
+def _with_term(term: int, limit: int, keep: PointFilter | None) -> Nearest:
+    return Nearest(TERMS, SparseTerms((term,), (1.0,)), limit, keep)
 
 
 def _terms(part: str) -> list[int]:
@@ -243,7 +318,7 @@ def _plain(texts: Mapping[str, str]) -> dict[str, str]:
     return {name: " ".join(text.lower().split()) for name, text in texts.items()}
 
 
-def _having(phrase: str, texts: Mapping[str, str]) -> list[str]:
+def _saying_it(phrase: str, texts: Mapping[str, str]) -> list[str]:
     """Return the ids of chunks with a phrase, whatever its case and blanks."""
     words = phrase.lower().split()
     wanted, having = " ".join(words), []

@@ -104,6 +104,6 @@ def _shown(lines: Lines) -> str:
 def _unknown(generation: Generation, lines: Lines) -> UnknownNameError:
     """The error for a file that is not in the index; its remedy names files that may be meant."""
     path = lines.path
-    meant = [known for known in generation.manifest.paths() if known.endswith(f"/{path}")][:_MOST_SHOWN]
+    meant = [known for known in generation.paths.with_chunks() if known.endswith(f"/{path}")][:_MOST_SHOWN]
     remedy = f"Is it {' or '.join(meant)}?" if meant else "Give the path as results show it, relative to the root."
     return UnknownNameError(f"`like {_shown(lines)}`: {path} is not in the index.", remedy=remedy)

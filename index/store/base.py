@@ -63,6 +63,7 @@ class PointFilter:
     Attributes:
         languages, kinds, sources, issues, paths, folders: empty for all; a folder matches everything below it.
         not_paths: excluded paths.
+        ids: of the only points that count; empty for all.
         nothing: no point can match, for example because no path matches the wanted globs.
     """
 
@@ -73,6 +74,7 @@ class PointFilter:
     paths: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     not_paths: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
     nothing: bool = False
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cqm.index.store.base import Nearest, PointFilter
+from cqm.index.store.base import Nearest, PointFilter, stored_id
 from cqm.index.text.terms import SparseTerms
 
 if TYPE_CHECKING:
     import qdrant_edge
 
-# A scan of 4-bit codes returns this many times the wanted number, and the float16 vectors decide among them. At 100,000
-# chunks it found all 200 nearest for each of 150 questions, in 30 % of the time of an exact scan.
-_OVERSAMPLING = 3.0
+# A scan of 4-bit codes returns this many times the wanted number, and the float16 vectors decide among them. At 98,632
+# chunks it found all of the exact first 100 for each of 200 questions, in .57 ms; 3.0 takes .68 ms, an exact scan 5.2.
+_OVERSAMPLING = 2.0
 
 
 def edge_query(search: Nearest) -> "qdrant_edge.QueryRequest":
@@ -47,5 +47,6 @@ def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
         ("issues", keep.issues),
     )
     must: list[Any] = [condition for key, values in wanted for condition in any_of(key, values)]
+    must += [edge.HasIdCondition({*map(stored_id, keep.ids)})] if keep.ids else []
     places: list[Any] = [*any_of("path", keep.paths), *any_of("dirs", keep.folders)]
     return edge.Filter(must=must or None, should=places or None, must_not=list(any_of("path", keep.not_paths)) or None)

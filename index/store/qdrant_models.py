@@ -109,6 +109,7 @@ def point_filter(keep: PointFilter) -> "models.Filter":
         ("issues", keep.issues),
     )
     must = [condition for key, values in wanted for condition in any_of(key, values)]
+    must += [models.HasIdCondition(has_id=[*map(stored_id, keep.ids)])] if keep.ids else []
     places = [*any_of("path", keep.paths), *any_of("dirs", keep.folders)]
     return models.Filter(must=must or None, should=places or None, must_not=any_of("path", keep.not_paths) or None)
 

@@ -10,8 +10,8 @@ from cqm.index.model.errors import QueryError
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question
 from cqm.index.search.named.defining import NameLookup
-from cqm.index.search.named.tree_paths import PARTLY, Match, TreePaths
-from cqm.index.text.globs import has_wildcard, paths_matching
+from cqm.index.search.named.tree_paths import PARTLY, Match, TreePaths, tree_of
+from cqm.index.text.globs import has_wildcard
 from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.text.places import path_in
 from cqm.index.text.terms import SparseTerms
@@ -70,10 +70,10 @@ def read_paths(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
         return _of_place(lookup, question, root)
     is_file = bool(path_in(text) or _ENDING.fullmatch(plain) or "/" in plain or _GLOB.fullmatch(plain))
     if not is_file and not exact:
-        return _of_word(lookup, question, plain)
+        return _of_word(lookup, question, plain, root)
     # Most texts with blanks are sentences, which may end with a path.
     is_sentence = " " in plain and not exact and not _ABSOLUTE.match(plain)
-    is_other = is_sentence and not generation.manifest.paths_with(f"/{plain}", 1)
+    is_other = is_sentence and not tree_of(generation, root).has_part(f"/{plain}")
     if is_other or (not is_file and is_symbol(lookup, question, root)):
         return NamedPaths(question)
     return _of_file(lookup, question, plain, exact, root)
@@ -84,11 +84,10 @@ def _of_file(lookup: NameLookup, question: Question, plain: str, exact: str, roo
     if exact and "/" in plain:
         return NamedPaths(without_names(question), (exact,))
     generation = lookup.generation
-    known = generation.manifest.file_paths()
-    tree = TreePaths(known, root)
+    tree = tree_of(generation, root)
     asked = path_in(question.text) or plain
     without = without_names(question)
-    first = [exact] if exact else _of_glob(known, plain)
+    first = [exact] if exact else _of_glob(generation, plain)
     named = _files_of(tree, asked, plain) if exact or not first else []
     if found := tuple(dict.fromkeys([*first, *(it.path for it in named)])):
         if not any(map(generation.manifest.chunks_of, found)):
@@ -97,7 +96,7 @@ def _of_file(lookup: NameLookup, question: Question, plain: str, exact: str, roo
         return NamedPaths(without, found) if is_whole else _missing(without, plain, found)
     if " " in plain:
         return NamedPaths(question)
-    if any(path.startswith(f"{plain.rstrip('/')}/") for path in known):
+    if tree.has_folder(plain.rstrip("/")):
         return NamedPaths(question) if is_symbol(lookup, question, root) else _as_words(question, plain)
     return _without_file(lookup, question, without, tree, root)
 
@@ -152,9 +151,11 @@ def without_names(question: Question) -> Question:
     return replace(question, symbol="", definitions=_NO_TERMS, notations=(), declared=())
 
 
-def _of_glob(known: Sequence[str], plain: str) -> list[str]:
+def _of_glob(generation: Generation, plain: str) -> list[str]:
+    if not has_wildcard(plain):
+        return []
     try:
-        return sorted(paths_matching([plain], known))[:_MOST_OF_GLOB] if has_wildcard(plain) else []
+        return sorted(generation.paths.matching([plain], are_chunked=False))[:_MOST_OF_GLOB]
     except QueryError:
         return []
 
@@ -168,12 +169,12 @@ def _files_of(tree: TreePaths, asked: str, plain: str) -> list[Match]:
     return sorted(matches, key=lambda it: (it.path.count("/"), role_of(it.path) is not None, it.path))[:_MOST_FILES]
 
 
-def _of_word(lookup: NameLookup, question: Question, plain: str) -> NamedPaths:
+def _of_word(lookup: NameLookup, question: Question, plain: str, root: str) -> NamedPaths:
     """Read a word as the name of files without an ending, such as LICENSE, if no symbol has the name."""
     if not question.symbol or "." in question.symbol:
         return NamedPaths(question)
-    found = lookup.generation.manifest.paths_with(f"/{plain}", _MOST_OF_GLOB)
-    paths = [it for it in found if it.endswith(f"/{plain}")]
+    of_name = tree_of(lookup.generation, root).by_name.get(plain.lower(), ())
+    paths = [it for it in of_name if it.endswith(f"/{plain}")]
     if not paths or lookup.of(question.symbol):
         return NamedPaths(question)
     paths.sort(key=lambda path: (path.count("/"), path))
@@ -185,7 +186,7 @@ def _of_place(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
     lines = question.lines
     if not lines or len(question.places) > 1 or not has_usual_ending(lines.path):
         return NamedPaths(question)
-    tree = TreePaths(lookup.generation.manifest.file_paths(), root)
+    tree = tree_of(lookup.generation, root)
     if tree.of(lines.path) or tree.of(question.places[0].path) or tree.alone(lines.path):
         return NamedPaths(question)
     return _without_file(lookup, question, question, tree, root, plain_name(lines.path))
@@ -204,7 +205,7 @@ def _without_file(
         return _missing(without, plain, tree.near(plain))
     if _is_name(plain) or any(map(lookup.defining, question.notations)):
         return NamedPaths(question)
-    if _is_anchored(lookup.generation, question.text.strip(), plain):
+    if _is_anchored(tree, question.text.strip(), plain):
         return NamedPaths(without, is_missing=True)
     return _as_words(question, plain)
 
@@ -216,14 +217,13 @@ def _is_name(plain: str) -> bool:
     return not slash or bool(_NUMBER.fullmatch(last)) or (own != last and ("." in outer or own != own.lower()))
 
 
-def _is_anchored(generation: Generation, text: str, plain: str) -> bool:
+def _is_anchored(tree: TreePaths, text: str, plain: str) -> bool:
     """Whether a text is plausibly the path of a file without an ending: from where one is, or in a known folder."""
     folder = plain.rpartition("/")[0]
     if "\\" in text or _RELATIVE.match(text):
         return True
-    is_in = (f"/{path}".find(f"/{folder}/") for path in generation.manifest.file_paths()) if folder else ()
     # A folder anywhere may have the name of a word, such as "text" of "text/html".
-    return any(place == 0 or (place > 0 and "/" in folder) for place in is_in)
+    return bool(folder) and tree.has_folder(folder, is_anywhere="/" in folder)
 
 
 def _as_words(question: Question, plain: str) -> NamedPaths:

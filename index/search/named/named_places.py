@@ -17,7 +17,7 @@ from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
 from cqm.index.search.named.routes import read_route
-from cqm.index.search.named.tree_paths import Match, TreePaths, of_project
+from cqm.index.search.named.tree_paths import Match, TreePaths, of_project, tree_of
 from cqm.index.store.base import TERMS, Nearest, PointFilter
 from cqm.index.text.names.parts import is_operator, last_part, name_key
 from cqm.index.text.places import NamedPlace
@@ -104,7 +104,7 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
         return pinned
     named = [NamedPlace(*question.lines)] if question.lines else []
     places = [*named, *(place for place in question.places if place[:3] not in [it[:3] for it in named])]
-    tree = TreePaths(generation.manifest.file_paths(), root) if places else None
+    tree = tree_of(generation, root) if places else None
     at_places = _at_places(generation, tree, places, keep) if tree else NOTHING
     if at_places.ids:
         return at_places

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePosixPath
 
+from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.project import Files, Topic
@@ -58,7 +60,7 @@ def project_files(lookup: NameLookup, question: Question, keep: PointFilter | No
     if topic is None or (keep and (keep.sources or keep.issues or keep.kinds)):
         return NOTHING
     ids: dict[str, None] = {}
-    for it in _ordered(lookup.generation.manifest.paths(), topic, question)[:_MOST_READ]:
+    for it in _ordered(lookup.generation, topic, question)[:_MOST_READ]:
         rows = [row for row in lookup.generation.manifest.chunks_of(it.path) if counts(row, keep)]
         if found := _answering(lookup, rows[:_MOST_CHUNKS], it.files):
             ids[found] = None
@@ -88,19 +90,28 @@ class _Place:
     files: Files
 
 
-def _ordered(paths: Sequence[str], topic: Topic, question: Question) -> list[_Place]:
-    return sorted(_places(paths, topic, question), key=lambda it: (it.is_aside, it.rank, it.unlike, it.depth, it.path))
+def _ordered(generation: Generation, topic: Topic, question: Question) -> list[_Place]:
+    places = _places(generation, topic, question)
+    return sorted(places, key=lambda it: (it.is_aside, it.rank, it.unlike, it.depth, it.path))
 
 
-def _places(paths: Sequence[str], topic: Topic, question: Question) -> Iterator[_Place]:
+def _places(generation: Generation, topic: Topic, question: Question) -> Iterator[_Place]:
     for rank, files in enumerate(topic.files):
-        pattern = files.of_paths
-        for path in paths:
-            if pattern.search(path):
-                role = role_of(path)
-                unlike = -len(question.words.intersection(stems(PurePosixPath(path).stem)))
-                is_aside = (role is not None and role.name in _ASIDE) or bool(_ASIDE_FOLDERS.search(path))
-                yield _Place(is_aside, rank, unlike, path.count("/"), path, files)
+        found = generation.paths.selected(("topic", files.paths), partial(_of_topic, files), are_chunked=True)
+        for path, is_aside in found.items():
+            unlike = -len(question.words.intersection(stems(PurePosixPath(path).stem)))
+            yield _Place(is_aside, rank, unlike, path.count("/"), path, files)
+
+
+def _of_topic(files: Files, paths: Sequence[str]) -> dict[str, bool]:
+    """Return the paths of some files, each with whether it is of another project than the one asked about."""
+    pattern = files.of_paths
+    return {path: _is_aside(path) for path in paths if pattern.search(path)}
+
+
+def _is_aside(path: str) -> bool:
+    role = role_of(path)
+    return (role is not None and role.name in _ASIDE) or bool(_ASIDE_FOLDERS.search(path))
 
 
 def _answering(lookup: NameLookup, rows: Sequence[ChunkRow], files: Files) -> str:

@@ -16,7 +16,7 @@ from cqm.index.text.names.parts import last_part
 from cqm.index.text.routes.asked import METHODS, AskedRoute, is_placeholder
 from cqm.index.text.routes.declared import declared_in
 from cqm.index.text.routes.folders import route_of_file
-from cqm.index.text.routes.pattern import Fit, fit, patterns_of
+from cqm.index.text.routes.pattern import Fit, Segment, fit, patterns_of
 from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import SparseTerms, distinct_terms, stem_term, stems
 
@@ -90,8 +90,7 @@ def read_route(lookup: NameLookup, asked: AskedRoute) -> Routed | None:
         StoreError, ManifestError: the index cannot be read.
     """
     generation = lookup.generation
-    known = generation.manifest.file_paths()
-    matches = sorted({*_declared(generation, asked), *_in_folders(generation, known, asked)})
+    matches = sorted({*_declared(generation, asked), *_in_folders(generation, asked)})
     if not matches:
         return None
     best = [it for it in matches if it.rank == matches[0].rank][:_MOST_ROUTES]
@@ -178,18 +177,25 @@ def _text_of(generation: Generation, rows: Sequence[ChunkRow]) -> str:
     return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
 
 
-def _in_folders(generation: Generation, known: Iterable[str], asked: AskedRoute) -> Iterator[_Match]:
+def _in_folders(generation: Generation, asked: AskedRoute) -> Iterator[_Match]:
     """Yield the files that are the route by their folders."""
-    for path in known:
-        route = route_of_file(path)
-        if route is None or _is_aside(path):
-            continue
-        for pattern in patterns_of(route.pattern):
+    for path, (patterns, method) in generation.paths.selected("routes", _routes_of_files).items():
+        for pattern in patterns:
             found = fit(pattern, asked.segments)
             if found and not found.missing and not found.extra:
-                methods = _exported(generation, path, route.method)
+                methods = _exported(generation, path, method)
                 line = methods.get(asked.method, min(methods.values(), default=1))
                 yield _Match(*_judged(asked, path, found, methods), weak=0, path=path, line=line)
+
+
+def _routes_of_files(paths: Sequence[str]) -> dict[str, tuple[Sequence[Sequence[Segment]], str]]:
+    """Return the routes that files are by their folders: patterns of the path, and the method or empty for any."""
+    routes = ((path, route_of_file(path)) for path in paths)
+    return {
+        path: (tuple(patterns_of(route.pattern)), route.method)
+        for path, route in routes
+        if route and not _is_aside(path)
+    }
 
 
 def _exported(generation: Generation, path: str, method: str) -> dict[str, int]:

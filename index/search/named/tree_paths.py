@@ -2,12 +2,16 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from copy import copy
 from difflib import get_close_matches
-from itertools import takewhile
+from functools import cached_property, partial
+from itertools import chain, takewhile
 from pathlib import PurePath
 from typing import NamedTuple
 
+from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
 
 _STANDARD = re.compile(
@@ -57,14 +61,52 @@ class TreePaths:
         root: absolute; the names of its folders count as parts of a path.
 
     Attributes:
-        by_name: paths by the name of the file in lower case.
+        by_name: sorted paths by the name of the file in lower case.
     """
 
     def __init__(self, paths: Iterable[str], root: str = "") -> None:
         self._root = [part for part in PurePath(root).parts if part != PurePath(root).anchor]
-        self.by_name: defaultdict[str, list[str]] = defaultdict(list)
+        by_name: defaultdict[str, list[str]] = defaultdict(list)
         for path in paths:
-            self.by_name[path.rpartition("/")[2].lower()].append(path)
+            by_name[_name_of(path)].append(path)
+        self.by_name: Mapping[str, Sequence[str]] = dict(by_name)
+
+    def changed(self, changed: AbstractSet[str], present: Iterable[str]) -> "TreePaths":
+        """Return the files after an update.
+
+        Parameters:
+            changed: paths of files that came, changed or went.
+            present: those of them that are there.
+        """
+        there = {*present}
+        by_name: dict[str, Sequence[str]] = {}
+        for name in {*map(_name_of, changed)}:
+            known = self.by_name.get(name, ())
+            by_name[name] = sorted({*known} - changed | {path for path in there if _name_of(path) == name})
+        if all(paths == self.by_name.get(name, []) for name, paths in by_name.items()):
+            return self
+        tree = copy(self)
+        tree.by_name = {name: paths for name, paths in ({**self.by_name} | by_name).items() if paths}
+        for text in ("_text", "_lowered"):
+            tree.__dict__.pop(text, None)
+        return tree
+
+    def has_part(self, part: str) -> bool:
+        """Whether a file has a text in its path, in any case."""
+        return part.lower() in self._lowered
+
+    @cached_property
+    def _lowered(self) -> str:
+        return self._text.lower()
+
+    @cached_property
+    def _text(self) -> str:
+        """All paths, each between zeros, to find parts of paths at once."""
+        return "\0".join(["", *chain.from_iterable(self.by_name.values()), ""])
+
+    def has_folder(self, folder: str, *, is_anywhere: bool = False) -> bool:
+        """Whether a file is below a folder, given by its path from the root, or by the end of its path."""
+        return f"\0{folder}/" in self._text or (is_anywhere and f"/{folder}/" in self._text)
 
     def of(self, path: str) -> list[Match]:
         """Return the files a path may mean, those that fit best; several where they fit equally well.
@@ -147,6 +189,19 @@ class TreePaths:
         # In a container a file of the root has another folder before it.
         is_partly = common > 1 or own == 1
         return ((PARTLY, common), Match(known, PARTLY, before)) if is_partly else None
+
+
+def tree_of(generation: Generation, root: str = "") -> TreePaths:
+    """Return the known files of a generation; for the root see `TreePaths`.
+
+    Raises:
+        ManifestError: the index cannot be read.
+    """
+    return generation.paths.view(("tree", root), partial(TreePaths, root=root), TreePaths.changed)
+
+
+def _name_of(path: str) -> str:
+    return path.rpartition("/")[2].lower()
 
 
 def _in_package(path: str) -> tuple[list[str], int] | None:

@@ -13,7 +13,7 @@ from cqm.index.model.symbols import Reading, ReadQuery
 from cqm.index.ranking.question import Lines, Question, read_question
 from cqm.index.search.named.defining import NameLookup, meant_name
 from cqm.index.search.named.named_paths import has_usual_ending, is_symbol, plain_name
-from cqm.index.search.named.tree_paths import TreePaths
+from cqm.index.search.named.tree_paths import tree_of
 from cqm.index.search.symbols.fresh import FreshFile, FreshFiles
 from cqm.index.search.symbols.lookup import definitions_named, near_names, preferred
 from cqm.index.search.symbols.page import (
@@ -121,7 +121,7 @@ class Reader(NamedTuple):
         return ""
 
     def _by_end(self, named: str) -> str:
-        return TreePaths(self.generation.manifest.file_paths(), str(self.files.root)).one(named)
+        return tree_of(self.generation, str(self.files.root)).one(named)
 
     def _missing(self, named: str) -> NotIndexedError:
         """Return the error for a path that no file of the index has, with its reason."""
@@ -133,7 +133,7 @@ class Reader(NamedTuple):
             return NotIndexedError(f"{named} is outside of {self.files.root}.")
         else:
             return NotIndexedError(f"{named} is not indexed yet.", retryable=True)
-        paths = TreePaths(self.generation.manifest.file_paths()).near(named)
+        paths = tree_of(self.generation).near(named)
         hint = f"Did you mean {', '.join(paths)}?" if paths else ""
         return NotIndexedError(reason.message, remedy=reason.remedy or hint)
 

@@ -11,7 +11,7 @@ from cqm.index.model.errors import QueryError, UnknownNameError
 from cqm.index.ranking.question import Question
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.named.named_paths import has_usual_ending
-from cqm.index.search.named.tree_paths import TreePaths
+from cqm.index.search.named.tree_paths import tree_of
 from cqm.index.search.usages.lines import Part, innermost, parts_of, text_of_file
 from cqm.index.search.usages.words import kind_of_line
 from cqm.index.text.names.parts import last_part
@@ -58,7 +58,7 @@ def line_place(generation: Generation, question: Question, root: str) -> LinePla
     places = [*([question.lines[:2]] if question.lines else []), *(it[:2] for it in question.places if it.first)]
     if not places:
         return None
-    tree = TreePaths(generation.manifest.file_paths(), root)
+    tree = tree_of(generation, root)
     for path, line in places:
         if found := tree.one(path):
             column = _COLUMN.search(question.text)

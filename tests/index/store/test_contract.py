@@ -301,6 +301,8 @@ def test_filters_keep_what_has_one_of_each_kind_of_value_and_none_of_the_exclude
     assert kept(PointFilter(folders=("src/deep",), paths=("docs/c.md",))) == {*names(2, 3)}
     assert kept(PointFilter(not_paths=("src/a.py", "srcs/d.ts"))) == {*names(2, 3)}
     assert kept(PointFilter(languages=("python",), folders=("src",), not_paths=("src/a.py",))) == {*names(2)}
+    assert kept(PointFilter(ids=tuple(names(1, 4, 9)))) == {*names(1, 4)}
+    assert kept(PointFilter(ids=tuple(names(1, 4)), languages=("python",))) == {*names(1)}
     assert kept(PointFilter()) == {*names(1, 2, 3, 4)}
     assert kept(PointFilter(nothing=True)) == set()
 
