@@ -1,6 +1,6 @@
 """Check the folders a client may name: every path of a tool call passes here before anything is read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,10 +14,53 @@ _HOW_TO_ALLOW = "Ask the user to allow it: `cqm serve {}--root FOLDER`, `server.
 _BY_STDIO = _HOW_TO_ALLOW.format("", ", or the folders opened in the client (its MCP roots)")
 _BY_HTTP = _HOW_TO_ALLOW.format("--http ... ", "")
 
+_HOW_TO_OPEN = (
+    "Open a folder that exists in the client, or ask the user to allow one: `cqm serve --root FOLDER`, or "
+    "`server.roots` in the user's own cqm.yml."
+)
+
 BRING_BACK = "Bring it back or mount its disk, or serve the folder that it is now."
 """The remedy for a served folder that is gone."""
 _MOST_SHOWN = 200
 """Characters of a path in a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRoots:
+    """The folders that a client has open, as it told them last.
+
+    Attributes:
+        folders: real paths.
+        missing: those that are no folders of this machine, as the client names them.
+        are_closed: whether it had folders open, and closed the last one.
+    """
+
+    folders: tuple[Path, ...] = ()
+    missing: tuple[str, ...] = ()
+    are_closed: bool = False
+
+    @property
+    def problem(self) -> str:
+        """A sentence telling why a client with folders has none that can be served; empty where that is not so."""
+        if self.folders:
+            return ""
+        if self.missing:
+            return f"No folder is allowed. Open in the client, but not on this machine: {self._missing_names}."
+        return "No folder is allowed: the client has closed the last one." if self.are_closed else ""
+
+    @property
+    def note(self) -> str:
+        """A note for an answer that lacks folders of the client; empty if it lacks none."""
+        if not self.missing:
+            return ""
+        return f"Note: open in the client, but not on this machine, so not in this answer: {self._missing_names}.\n"
+
+    @property
+    def _missing_names(self) -> str:
+        return ", ".join(map(_shown, self.missing))
+
+
+NO_ROOTS = ClientRoots()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +78,20 @@ class Guard:
     working: Path
     ask_clients: bool = True
 
-    def roots(self, named: Iterable[Path] = ()) -> tuple[Path, ...]:
+    def roots(self, named: ClientRoots = NO_ROOTS) -> tuple[Path, ...]:
         """Return the folders allowed to a client with these own roots, without repetition.
 
         Raises:
-            PathRefusedError: no folder is granted, and the working folder is the home folder or the top of a disk.
-                Desktop programs start servers there, and nobody wants it indexed.
+            PathRefusedError: no folder is granted, and those of the client are gone, or it closed the last one; or it
+                has none, and the working folder is the home folder or the top of a disk. Desktop programs start
+                servers there, and nobody wants it indexed.
         """
-        folders = (*self.granted, *(named if self.ask_clients else ()))
+        folders = (*self.granted, *(named.folders if self.ask_clients else ()))
         if folders:
             return tuple(dict.fromkeys(folders))
+        if named.problem:
+            # A client that has folders means one of them, never the folder that it started this server in.
+            raise PathRefusedError(named.problem, remedy=_HOW_TO_OPEN)
         if is_too_wide(self.working):
             raise PathRefusedError(
                 f"No folder is allowed: this server was started in {self.working} without one.",
@@ -64,7 +111,7 @@ class Guard:
             return bool(self.granted)
         return _is_in(_locate(path, self.granted), self.granted)
 
-    def admit(self, path: str | None, named: Iterable[Path] = ()) -> tuple[Path, Path]:
+    def admit(self, path: str | None, named: ClientRoots = NO_ROOTS) -> tuple[Path, Path]:
         """Resolve a client's path; return the real path and its allowed root, the nearest of several.
 
         Parameters:
@@ -109,21 +156,39 @@ def make_guard(granted: Iterable[Path], *, working: Path | None = None, ask_clie
     return Guard(folders, project_root((working or Path.cwd()).resolve()), ask_clients)
 
 
-def folders_of_uris(uris: Iterable[str]) -> tuple[Path, ...]:
-    """Return the real paths of `file:` URIs; other URIs and missing folders are left out."""
-    found = (_path_of_uri(uri) for uri in uris)
-    return tuple(path for path in found if path is not None)
+def roots_of_uris(uris: Sequence[str], before: ClientRoots = NO_ROOTS) -> ClientRoots:
+    """Read a client's roots: real paths of `file:` URIs, and the others by name.
+
+    Parameters:
+        uris: as the client tells them.
+        before: its roots until now.
+    """
+    found = [(uri, _path_of_uri(uri)) for uri in uris]
+    folders = tuple(path for _, path in found if path is not None)
+    missing = tuple(_name_of_uri(uri) for uri, path in found if path is None)
+    return ClientRoots(folders, missing, are_closed=not uris and before != NO_ROOTS)
 
 
 def _path_of_uri(uri: str) -> Path | None:
     try:
-        parts = urlsplit(uri)
-        if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
-            return None
-        return Path(url2pathname(parts.path)).resolve(strict=True)
+        return Path(_local_path(uri)).resolve(strict=True) if _local_path(uri) else None
     except (OSError, RuntimeError, ValueError):
         # It doesn't exist, is too long for a path, or has an impossible character.
         return None
+
+
+def _name_of_uri(uri: str) -> str:
+    try:
+        return _local_path(uri) or uri
+    except ValueError:
+        return uri
+
+
+def _local_path(uri: str) -> str:
+    """Return the path of a `file:` URI; empty for another URI, or one of another machine."""
+    parts = urlsplit(uri)
+    is_here = parts.scheme == "file" and parts.netloc in ("", "localhost")
+    return url2pathname(parts.path) if is_here else ""
 
 
 def _existing(folder: Path) -> Path:

@@ -17,7 +17,16 @@ from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, Icon, InputRequiredResult, Tool, ToolAnnotations
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    Icon,
+    InputRequiredResult,
+    NotificationParams,
+    Tool,
+    ToolAnnotations,
+)
 from pydantic import AnyUrl, ValidationError
 
 from cqm.chunkers.extras import DISTRIBUTION
@@ -29,6 +38,7 @@ from cqm.server.console import one_line
 from cqm.server.mcp import tools
 from cqm.server.mcp.allowed_paths import Guard, make_guard
 from cqm.server.mcp.arguments import accepted, refused_values, slim_schema
+from cqm.server.mcp.client_roots import take_changed_roots
 from cqm.server.mcp.http.serve import Pages, serve_http
 from cqm.server.mcp.prompts import add_prompts
 from cqm.server.mcp.resources import add_resources, mime_type
@@ -226,6 +236,10 @@ def make_server(
         subscriptions=False,
     )
     _add_tools(server)
+    # Of the revisions before 2026-07-28: there each call asks.
+    server._lowlevel_server.add_notification_handler(  # noqa: SLF001 - the SDK has no other way in
+        "notifications/roots/list_changed", NotificationParams, take_changed_roots
+    )
     add_prompts(server)
     add_resources(server)
     if views:

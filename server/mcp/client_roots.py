@@ -1,18 +1,19 @@
 """Ask a client for its roots, in the way of its protocol revision."""
 
 import logging
-from pathlib import Path
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
+from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.resolve import ListRoots, Resolve
+from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
-from mcp_types import InputRequiredResult, ListRootsRequest, ListRootsResult
+from mcp_types import InputRequiredResult, ListRootsRequest, ListRootsResult, NotificationParams
 from mcp_types.version import is_version_at_least
 
-from cqm.server.mcp.allowed_paths import folders_of_uris
+from cqm.server.mcp.allowed_paths import NO_ROOTS, ClientRoots
 from cqm.server.mcp.scope import Served
 
 _log = logging.getLogger(__name__)
@@ -32,12 +33,16 @@ async def ask_for_roots(ctx: Context[Served, Any], path: str | None) -> ListRoot
         return None
     if is_version_at_least(ctx.request_context.protocol_version, _QUESTIONS_AS_RESULTS):
         return ListRoots()
+    return await _asked(ctx.session, ServerMessageMetadata(related_request_id=ctx.request_context.request_id))
+
+
+async def _asked(session: ServerSession, metadata: ServerMessageMetadata | None = None) -> ListRootsResult | None:
     try:
-        answer: ListRootsResult = await ctx.session.send_request(
+        answer: ListRootsResult = await session.send_request(
             ListRootsRequest(),
             ListRootsResult,
             request_read_timeout_seconds=_ANSWER_WITHIN_SECONDS,
-            metadata=ServerMessageMetadata(related_request_id=ctx.request_context.request_id),
+            metadata=metadata,
         )
     except MCPError as error:
         _log.warning("The client declares roots but does not tell them: %s", error)
@@ -45,17 +50,31 @@ async def ask_for_roots(ctx: Context[Served, Any], path: str | None) -> ListRoot
     return answer
 
 
-async def folders_of_roots(listed: Annotated[ListRootsResult | None, Resolve(ask_for_roots)]) -> tuple[Path, ...]:
-    """List the folders among the client's roots."""
-    # Most clients name none: another thread would take longer than to see it.
-    return await run_sync(folders_of_uris, [str(root.uri) for root in listed.roots]) if listed else ()
+async def taken_roots(
+    ctx: Context[Served, Any], listed: Annotated[ListRootsResult | None, Resolve(ask_for_roots)]
+) -> ClientRoots:
+    """Take the client's roots as it lists them; those that it told before, if it lists none now."""
+    return await _taken(ctx.request_context.lifespan_context, listed)
 
 
-NamedRoots = Annotated[tuple[Path, ...], Resolve(folders_of_roots)]
+NamedRoots = Annotated[ClientRoots, Resolve(taken_roots)]
 """Parameter of a tool for the folders named by the client as its roots."""
 
 
-async def roots_or_question(ctx: Context[Served, Any], path: str | None) -> tuple[Path, ...] | InputRequiredResult:
+async def _taken(served: Served, listed: ListRootsResult | None) -> ClientRoots:
+    if listed is None or (not listed.roots and served.client.roots == NO_ROOTS):
+        # Most clients name none: another thread would take longer than to see it.
+        return served.client.roots
+    return await run_sync(served.take_roots, [str(root.uri) for root in listed.roots])
+
+
+async def take_changed_roots(ctx: ServerRequestContext[Served, Any], _: NotificationParams) -> None:
+    """Ask a client for its roots when it says that they changed: what it closed is indexed no further."""
+    if not ctx.lifespan_context.guard.decides_alone(None):
+        await _taken(ctx.lifespan_context, await _asked(ctx.session))
+
+
+async def roots_or_question(ctx: Context[Served, Any], path: str | None) -> ClientRoots | InputRequiredResult:
     """Return the folders named by the client for a prompt or resource, or the question for them, which is its result.
 
     Only tools have the parameter above.
@@ -66,4 +85,4 @@ async def roots_or_question(ctx: Context[Served, Any], path: str | None) -> tupl
         if answer is None:
             return InputRequiredResult(input_requests={_QUESTION: ListRootsRequest()})
         listed = answer if isinstance(answer, ListRootsResult) else None
-    return await folders_of_roots(listed)
+    return await _taken(ctx.request_context.lifespan_context, listed)

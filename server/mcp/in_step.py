@@ -1,7 +1,6 @@
 """Bring an index in step with its files before a tool answers from it."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
@@ -11,6 +10,7 @@ from mcp.server.mcpserver import Context
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.progress import Progress
 from cqm.server.console import one_line
+from cqm.server.mcp.allowed_paths import ClientRoots
 from cqm.server.mcp.behind import PATIENCE_SECONDS, pending_notes
 from cqm.server.mcp.replies import going_on, progress_message
 from cqm.server.mcp.scope import Asked, Served
@@ -36,7 +36,7 @@ def progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
 
 
 async def asked_in_step(
-    ctx: ToolContext, path: str | None, named: Sequence[Path], wait: float | None = None
+    ctx: ToolContext, path: str | None, named: ClientRoots, wait: float | None = None
 ) -> list[Asked]:
     """Open the index of a path, without any those of all open folders, in step with their files."""
     served = ctx.request_context.lifespan_context
@@ -49,7 +49,8 @@ async def asked_in_step(
         note = await bring_in_step(place.opened, served, wait, ctx)
         note += await run_sync(pending_notes, place.opened)
         patience = PATIENCE_SECONDS if wait is None else 0
-        asked.append(Asked(name, place, note, patience, place.opened.index.root in several))
+        above = served.missing_note(path, named)
+        asked.append(Asked(name, place, note, patience, place.opened.index.root in several, above))
     return asked
 
 

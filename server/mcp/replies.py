@@ -201,5 +201,6 @@ def root_status(served: Served, root: Path) -> tuple[str, IndexStatus]:
         return status_reply(status, watch=error.message), status
     # Take the job first: it is reported even if it ends during the look, and never missing beside old counts.
     job = opened.running_job()
-    status = opened.index.status(look=True)
+    # Work under way compares the files itself; a look beside it would hold up the reply for as long again.
+    status = opened.index.status(look=not (job or status.running))
     return status_reply(status, job, opened.watch_state(), served.workspace.notice(root)), status

@@ -19,6 +19,7 @@ from cqm.index.model.errors import NotIndexedError, QueryError, UnknownNameError
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError
+from cqm.server.mcp.allowed_paths import ClientRoots
 from cqm.server.mcp.behind import ask_again
 from cqm.server.mcp.client_roots import roots_or_question
 from cqm.server.mcp.in_step import ToolContext, bring_in_step
@@ -91,7 +92,7 @@ async def _lines(what: str, ctx: ToolContext, *, is_whole: bool) -> str | InputR
         raise ResourceError(error_text(error)) from error
 
 
-async def _symbol(what: str, ctx: ToolContext, named: tuple[Path, ...]) -> str:
+async def _symbol(what: str, ctx: ToolContext, named: ClientRoots) -> str:
     """Read a symbol of the only open folder that has it.
 
     Raises:
@@ -155,9 +156,10 @@ async def _complete(ctx: ServerRequestContext[Served, Any], params: CompleteRequ
 
 
 def _offered(served: Served, text: str, has_lines: bool) -> list[str]:  # noqa: FBT001 - called by position in a thread
-    roots = served.names(())
+    named = served.client.roots
+    roots = served.names(named)
     if not roots:
-        return _offered_of(served, served.root_of(None, ())[1], text, has_lines)
+        return _offered_of(served, served.root_of(None, named)[1], text, has_lines)
     begun = {root: name for root, name in roots.items() if text.startswith(f"{name}/")} or roots
     found = []
     for root, name in begun.items():

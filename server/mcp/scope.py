@@ -1,8 +1,9 @@
 """State of a server shared by its tools; it turns a client's path into an index."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +18,7 @@ from cqm.server.client_views import Views
 from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError
-from cqm.server.mcp.allowed_paths import BRING_BACK, Guard, gone
+from cqm.server.mcp.allowed_paths import BRING_BACK, NO_ROOTS, ClientRoots, Guard, gone, roots_of_uris
 from cqm.server.mcp.behind import LACKS, PATIENCE_SECONDS, ask_again
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
@@ -27,6 +28,13 @@ _LINES = re.compile(r"(?::[0-9]+(?:-[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$")
 _HEAD_TOKENS = 16
 """Of the line with a folder's name above the answer of its index."""
 _Found = TypeVar("_Found")
+
+
+@dataclass(slots=True)
+class Told:
+    """What a client told of itself in its session."""
+
+    roots: ClientRoots = NO_ROOTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,7 @@ class Served:
         workspace: the open indexes.
         workers: read and cut previewed files.
         views: draw replies for clients that show them; None for none.
+        client: the roots that the client told last. Only over stdio a client is asked, and there it is one.
     """
 
     guard: Guard
@@ -46,8 +55,24 @@ class Served:
     workspace: Workspace
     workers: Workers
     views: Views | None = None
+    client: Told = field(default_factory=Told)
 
-    def root_of(self, path: str | None, named: Sequence[Path]) -> tuple[Path, Path]:
+    def take_roots(self, uris: Sequence[str]) -> ClientRoots:
+        """Take the roots that the client tells; where they are new, let go of indexes that are no longer served."""
+        before = self.client.roots
+        self.client.roots = now = roots_of_uris(uris, before)
+        if now != before:
+            try:
+                self.workspace.keep(self.guard.roots(now))
+            except PathRefusedError:
+                self.workspace.keep(())
+        return now
+
+    def missing_note(self, path: object, named: ClientRoots) -> str:
+        """Write a note about roots of the client that are gone, for an answer about all of them."""
+        return "" if path or self.guard.granted else named.note
+
+    def root_of(self, path: str | None, named: ClientRoots) -> tuple[Path, Path]:
         """Resolve a client's path; return the real path, and the root whose index answers for it.
 
         Raises:
@@ -57,7 +82,7 @@ class Served:
         real, allowed = self.guard.admit(path, named)
         return real, self.workspace.root_of(real, allowed)
 
-    def roots_of(self, path: str | None, named: Sequence[Path]) -> tuple[Path, ...]:
+    def roots_of(self, path: str | None, named: ClientRoots) -> tuple[Path, ...]:
         """Return the root of a path; without a path, those of all allowed folders and of open indexes below them."""
         if path is not None:
             return (self.root_of(path, named)[1],)
@@ -66,18 +91,18 @@ class Served:
         below = [root for root in self.workspace.open_roots() if any(root.is_relative_to(folder) for folder in allowed)]
         return tuple(dict.fromkeys(roots + below))
 
-    def names(self, named: Sequence[Path]) -> dict[Path, str]:
+    def names(self, named: ClientRoots) -> dict[Path, str]:
         """Name the roots of all allowed folders, as results of several show them; empty where it is one."""
         allowed = self.guard.granted or self.guard.roots(named)
         roots = [*dict.fromkeys(self.workspace.root_of(folder, folder) for folder in allowed)]
         return dict(zip(roots, names_of(roots), strict=True)) if len(roots) > 1 else {}
 
-    def named_roots(self, roots: Sequence[Path], named: Sequence[Path]) -> list[str]:
+    def named_roots(self, roots: Sequence[Path], named: ClientRoots) -> list[str]:
         """Name some roots as all allowed ones are named, so that a name means the same folder in every call."""
         names = self.names(named)
         return [names[root] for root in roots] if names.keys() >= set(roots) else names_of(roots)
 
-    def open(self, path: str | None, named: Sequence[Path]) -> "Place":
+    def open(self, path: str | None, named: ClientRoots) -> "Place":
         """Open the index answering for a path.
 
         Raises:
@@ -86,12 +111,12 @@ class Served:
         real, root = self.root_of(path, named)
         return Place(self.workspace.open(root), real)
 
-    def opened(self, named: Sequence[Path]) -> "list[list[Place]]":
+    def opened(self, named: ClientRoots) -> "list[list[Place]]":
         """Return all allowed folders as `places` does, without a look at the disk; empty if an index is not open."""
         found = [(self.workspace.opened(folder), folder) for folder in self.guard.granted or self.guard.roots(named)]
         return [[Place(opened, folder)] for opened, folder in found if opened] if all(it for it, _ in found) else []
 
-    def places(self, path: str | Sequence[str] | None, named: Sequence[Path]) -> "list[list[Place]]":
+    def places(self, path: str | Sequence[str] | None, named: ClientRoots) -> "list[list[Place]]":
         """Open the indexes answering for one path or several, for all open folders without any; group them by index.
 
         The name of a group stands for those of its folders that are there.
@@ -160,7 +185,7 @@ class Asked:
     """A folder that a tool asks: its name among several, the place in its index, and notes for the reply.
 
     `patience` are the seconds to wait for changes where the index lacks what is asked for; `is_of_several` whether
-    other folders are open too.
+    other folders are open too; `above` a note above the answers of all folders.
     """
 
     name: str
@@ -168,6 +193,7 @@ class Asked:
     notes: str
     patience: float = PATIENCE_SECONDS
     is_of_several: bool = False
+    above: str = ""
 
 
 def missing_note(root: Path) -> str:
@@ -221,10 +247,12 @@ def answered(
         CqmError: that of the only index, or all refuse.
         PathRefusedError: a cursor of one of several folders.
     """
+    above = asked[0].above
     if len(asked) == 1:
-        head = below_each_other({asked[0].name: ""}, "") if asked[0].is_of_several else ""
+        head = above + (below_each_other({asked[0].name: ""}, "") if asked[0].is_of_several else "")
         room = asked[0].place.room(budget, asked[0].notes + head)
-        it, answer = _in_step(asked[0], room, ask, is_there)
+        with _telling(above):
+            it, answer = _in_step(asked[0], room, ask, is_there)
         return head + it.notes + write(answer, it, room, "")
     names = ", ".join(it.name for it in asked)
     if cursor:
@@ -241,14 +269,28 @@ def answered(
         messages = dict.fromkeys(error.message for error in errors.values())
         if len(messages) > 1:
             messages = dict.fromkeys(f"{name}: {error.message}" for name, error in errors.items())
-        raise type(first)(" ".join([*messages, f"Looked for in {names}."]), remedy=" ".join(dict.fromkeys(remedies)))
+        message = " ".join([*messages, f"Looked for in {names}."])
+        with _telling(above):
+            raise type(first)(message, remedy=" ".join(dict.fromkeys(remedies)))
     found = [it for it in found if is_there(it[1])] or found
     mark = new_mark(repr(it) for _, it in found)
-    room = min(it.place.room(budget, it.notes) for it, _ in found) // len(found) - _HEAD_TOKENS
+    room = min(it.place.room(budget, it.notes + above) for it, _ in found) // len(found) - _HEAD_TOKENS
     texts = {it.name: it.notes + write(some, it, room, mark) for it, some in found}
     # A folder that lacks a name is no news; one that cannot answer is.
     texts |= {name: f"{one_line(str(error))}\n" for name, error in errors.items() if not isinstance(error, LACKS)}
-    return below_each_other(texts, mark)
+    return above + below_each_other(texts, mark)
+
+
+@contextmanager
+def _telling(note: str) -> Iterator[None]:
+    """Add a note to an error about what an index lacks: it may be in what the note is about."""
+    try:
+        yield
+    except LACKS as error:
+        if not note:
+            raise
+        message = f"{error.message} {note.strip()}"
+        raise type(error)(message, remedy=error.remedy, retryable=error.retryable) from error
 
 
 def _in_step(

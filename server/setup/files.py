@@ -21,6 +21,10 @@ class RefusedError(CqmError):
     """A client's file is left as it is: it can't be read, or leads elsewhere."""
 
 
+class UnreadableError(RefusedError):
+    """A client's file can't be read, so nobody knows what is in it."""
+
+
 def backup_of(path: Path) -> Path:
     """Return the copy of a file as it was before."""
     return path.with_name(path.name + _BACKUP)
@@ -53,7 +57,7 @@ def read(path: Path) -> bytes | None:
     except NotRegularError as error:
         raise RefusedError("it is no regular file") from error
     except OSError as error:
-        raise RefusedError(f"it cannot be read: {error.strerror}") from error
+        raise UnreadableError(f"it cannot be read: {error.strerror}") from error
     if len(data) > MOST_BYTES:
         raise RefusedError(f"it is larger than {MOST_BYTES >> 20} MiB", remedy="Paste the entry there yourself.")
     return data
@@ -107,12 +111,13 @@ def keep_backup(path: Path, data: bytes) -> None:
     backup.chmod(stat.S_IMODE(path.stat().st_mode))
 
 
-def delete(path: Path, expected: bytes | None) -> None:
-    """Delete a file.
+def delete(path: Path, expected: bytes | None, bounds: Sequence[Path]) -> None:
+    """Delete a file, and folders above that are empty then.
 
     Parameters:
         path: of the file, not of a link to it.
         expected: its contents until now.
+        bounds: folders that stay, and everything outside of them.
 
     Raises:
         RefusedError: it has changed meanwhile.
@@ -120,3 +125,12 @@ def delete(path: Path, expected: bytes | None) -> None:
     """
     _require(path, expected)
     path.unlink(missing_ok=True)
+    homes = [Path(os.path.realpath(bound)) for bound in bounds]
+    for folder in path.parents:
+        if folder in homes or not any(folder.is_relative_to(home) for home in homes):
+            return
+        try:
+            folder.rmdir()
+        except OSError:
+            # It holds something, or is somebody else's.
+            return

@@ -9,7 +9,7 @@ from pathlib import Path
 from cqm.server.setup import files
 from cqm.server.setup.command import is_ours
 from cqm.server.setup.edits import BrokenFileError
-from cqm.server.setup.files import RefusedError, backup_of
+from cqm.server.setup.files import RefusedError, UnreadableError, backup_of
 from cqm.server.setup.formats import (
     Format,
     as_read,
@@ -19,6 +19,9 @@ from cqm.server.setup.formats import (
     without_entry,
     written_entry_in,
 )
+
+_NAME = b"cqm"
+"""In every entry of ours."""
 
 
 class Action(StrEnum):
@@ -30,6 +33,7 @@ class Action(StrEnum):
     REMOVE = "remove"
     RESTORE = "restore"
     DELETE = "delete"
+    DISCARD = "discard"
     UNCHANGED = "unchanged"
     KEPT = "kept"
     REFUSED = "refused"
@@ -52,6 +56,7 @@ class Spot:
         form: of the file.
         entry: the entry.
         bounds: folders that a link may lead into.
+        lacks: the option without which the entry cannot be written, with the reason; empty for none.
     """
 
     client: str
@@ -61,6 +66,7 @@ class Spot:
     form: Format
     entry: Mapping[str, object]
     bounds: tuple[Path, ...]
+    lacks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +109,32 @@ def planned(spots: Sequence[Spot], *, removes: bool, replaces: bool) -> list[Cha
 
 
 def _planned(spot: Spot, pending: Mapping[Path, bytes | None], *, removes: bool, replaces: bool) -> Change:
-    real = spot.file
+    real, data = spot.file, None
     try:
         real = files.real_path(spot.file, spot.bounds)
         data = pending[real] if real in pending else files.read(real)
         text = "" if data is None else data.decode("utf-8")
         change = _removal(spot, real, data, text) if removes else _entry(spot, real, data, text, replaces=replaces)
     except RefusedError as error:
+        if removes and not isinstance(error, UnreadableError):
+            return Change(spot, Action.UNCHANGED, real, f"has no entry of cqm setup: {error.message}")
         return Change(spot, Action.REFUSED, real, str(error))
     except BrokenFileError as error:
-        return Change(spot, Action.REFUSED, real, f"line {error.line}: {error.why}")
+        return _unparsed(spot, real, data, f"line {error.line}: {error.why}", removes=removes)
     except UnicodeDecodeError:
-        return Change(spot, Action.REFUSED, real, "it is not UTF-8")
+        return _unparsed(spot, real, data, "it is not UTF-8", removes=removes)
     linked = "" if real == Path(os.path.abspath(spot.file)) else f"a link to {real}"  # noqa: PTH100 - see real_path
     detail = ", ".join(filter(None, [change.detail, linked]))
     return Change(spot, change.action, real, detail, change.before, change.after)
+
+
+def _unparsed(spot: Spot, real: Path, data: bytes | None, why: str, *, removes: bool) -> Change:
+    """Refuse a file that is not as its client's documents say; nothing is to be removed from one without our name."""
+    if not removes:
+        return Change(spot, Action.REFUSED, real, why)
+    if _NAME not in (data or b""):
+        return Change(spot, Action.UNCHANGED, real, "has no entry")
+    return Change(spot, Action.REFUSED, real, f"{why}. If there is an entry `cqm`, delete it yourself")
 
 
 def _entry(spot: Spot, real: Path, data: bytes | None, text: str, *, replaces: bool) -> Change:
@@ -128,6 +145,10 @@ def _entry(spot: Spot, real: Path, data: bytes | None, text: str, *, replaces: b
         return Change(spot, Action.UNCHANGED, real, "is set up", data, data)
     if old is not None and not replaces and not is_ours(old, wanted):
         return Change(spot, Action.KEPT, real, "has an entry of your own; --replace overwrites it", data, data)
+    if spot.lacks:
+        if is_ours(old, wanted):
+            return Change(spot, Action.KEPT, real, f"keeps its entry: {spot.lacks}", data, data)
+        return Change(spot, Action.REFUSED, real, spot.lacks)
     after = with_entry(text, spot.form, spot.path, spot.entry).encode()
     action = Action.CREATE if data is None else Action.ADD if old is None else Action.UPDATE
     return Change(spot, action, real, "", data, after)
@@ -136,6 +157,8 @@ def _entry(spot: Spot, real: Path, data: bytes | None, text: str, *, replaces: b
 def _removal(spot: Spot, real: Path, data: bytes | None, text: str) -> Change:
     """Plan to give back the file as it was, or, if it changed since, as it is without our entry."""
     old = entry_in(text, spot.form, spot.path)
+    if data is not None and old is None and backup_of(real).exists():
+        return Change(spot, Action.DISCARD, real, "has no entry", data, data)
     if data is None or old is None:
         return Change(spot, Action.UNCHANGED, real, "has no entry", data, data)
     if not is_ours(old, as_read(spot.entry, spot.form, spot.path)):
@@ -187,6 +210,8 @@ def apply(change: Change) -> None:
             files.replace(change.real, change.after or b"", change.before)
             backup.unlink(missing_ok=True)
         case Action.DELETE:
-            files.delete(change.real, change.before)
+            files.delete(change.real, change.before, change.spot.bounds)
+        case Action.DISCARD:
+            backup.unlink(missing_ok=True)
         case _:
             pass

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from cqm.server.config.project_root import project_root
+from cqm.server.config.project_root import is_project, is_too_wide, project_root
 from cqm.server.console import emit, say, show
 from cqm.server.setup.checking import Check, check
 from cqm.server.setup.clients import CLIENTS, Client, Place, client
@@ -21,12 +21,15 @@ from cqm.server.setup.plan import Action, Change, Spot, apply, planned
 _MOST_LINES = 40
 """Shown of a change."""
 
+_NO_ROOT = "{root} is no project, and this client needs one: give --root FOLDER"
+
 _WORDS = {
     Action.CREATE: ("would be made", "made"),
     Action.ADD: ("would get an entry", "entry added"),
     Action.UPDATE: ("would get a newer entry", "entry updated"),
     Action.REMOVE: ("would lose the entry", "entry removed"),
     Action.RESTORE: ("would be as it was", "as it was before"),
+    Action.DISCARD: ("keeps no copy by cqm setup", "copy by cqm setup deleted"),
     Action.DELETE: ("would be deleted", "deleted; cqm setup had made it"),
 }
 
@@ -71,6 +74,8 @@ def setup(asked: Asked, machine: Machine, here: Path) -> int:
         here: the working folder.
     """
     root = project_root(here)
+    if asked.project and not asked.remove and is_too_wide(root):
+        raise click.UsageError(f"{root} is no project. Run this in the folder of a project.")
     rows = [client(name) for name in asked.clients] or [row for row in CLIENTS if is_found(row, machine)]
     if not asked.as_json:
         show(_found_lines(rows, machine))
@@ -79,14 +84,14 @@ def setup(asked: Asked, machine: Machine, here: Path) -> int:
     if asked.remove:
         texts = [change for change in texts if change.action is not Action.UNCHANGED]
     if not asked.as_json:
-        show(line for change in servers for line in _plan_lines(change))
+        show(line for change in servers for line in _plan_lines(change, removes=asked.remove))
         _tell_variables(asked, machine, servers)
     changes = [*servers] if _agreed(servers, "Write these files?", asked) else []
     is_declined = _is_asking(asked) and not changes and any(change.action.writes for change in servers)
     wants_texts = asked.remove or asked.instructions or (_is_asking(asked) and not is_declined)
     if texts and wants_texts:
         if not asked.as_json:
-            show(line for change in texts for line in _plan_lines(change))
+            show(line for change in texts for line in _plan_lines(change, removes=asked.remove))
         if _agreed(texts, "Write these paragraphs for agents, too?", asked):
             changes += texts
     problems = list(_applied(changes, asked))
@@ -108,7 +113,9 @@ def _servers(rows: Iterable[Client], asked: Asked, machine: Machine, root: Path)
         place = row.project if asked.project else row.user
         if place is None:
             continue
-        roots = asked.roots or ((root,) if row.starts_elsewhere and not asked.project and root != machine.home else ())
+        needs_root = row.starts_elsewhere and not asked.project and not asked.roots
+        is_known = needs_root and is_project(root) and not is_too_wide(root)
+        roots = (root,) if is_known else asked.roots
         command = serve_command(roots, is_shared=asked.project)
         if asked.project and not asked.roots:
             command += place.arguments
@@ -116,7 +123,8 @@ def _servers(rows: Iterable[Client], asked: Asked, machine: Machine, root: Path)
         entry = place.shape(command, folder_variables(machine.variables) if with_variables else {})
         file = _file(place, machine, root if asked.project else None)
         bounds = (root,) if asked.project else (machine.home,)
-        yield Spot(row.name, "server", file, place.path, place.form, entry, bounds)
+        lacks = _NO_ROOT.format(root=root) if needs_root and not is_known else ""
+        yield Spot(row.name, "server", file, place.path, place.form, entry, bounds, lacks)
 
 
 def _file(place: Place, machine: Machine, root: Path | None) -> Path:
@@ -151,7 +159,7 @@ def _found_lines(rows: Sequence[Client], machine: Machine) -> Iterator[str]:
         yield f"Not found on this machine: {', '.join(missing)}."
 
 
-def _plan_lines(change: Change) -> Iterator[str]:
+def _plan_lines(change: Change, *, removes: bool) -> Iterator[str]:
     """Tell of a change, with the lines which come and go; no other line of the file is shown, it may hold keys."""
     words = _WORDS.get(change.action, (str(change.action),))[0]
     if change.action in {Action.UNCHANGED, Action.KEPT}:
@@ -161,7 +169,7 @@ def _plan_lines(change: Change) -> Iterator[str]:
     yield f"{change.spot.client}: {change.spot.file} {words}"
     if change.action.writes:
         yield from _difference(change.before or b"", change.after or b"")
-    elif change.action is Action.REFUSED and change.spot.entry:
+    elif change.action is Action.REFUSED and change.spot.entry and not (change.spot.lacks or removes):
         yield "  Paste this there yourself:"
         pasted = snippet(change.spot.entry, change.spot.form, change.spot.path)
         yield from (f"    {line}" for line in pasted.splitlines())

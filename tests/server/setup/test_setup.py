@@ -352,6 +352,63 @@ def test_a_client_with_a_window_is_told_the_project(home: "Home") -> None:
     assert args == ["serve", "--root", str(home.project)]
 
 
+@pytest.mark.parametrize("where", ["/", "", "plain"])
+def test_outside_of_a_project_a_client_that_needs_a_root_is_asked_for_one(
+    home: "Home", monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Once the entry had `--root /`, the plain folder, or in the home folder none."""
+    folder = home.home / where
+    folder.mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)
+    done = home.run("--yes", "--client", "windsurf")
+    assert done.exit_code == 1
+    assert f"{folder} is no project, and this client needs one: give --root FOLDER" in done.stdout
+    assert "Paste" not in done.stdout
+    assert home.files() == {}
+    assert home.run("--yes", "--client", "windsurf", "--root", str(home.project)).exit_code == 0
+    assert home.actions("--yes", "--client", "windsurf") == {".codeium/windsurf/mcp_config.json": "kept"}
+    assert home.run("--yes", "--client", "windsurf", "--remove").exit_code == 0
+    assert home.files() == {}
+
+
+def test_files_of_a_project_are_not_written_to_the_home_folder(home: "Home", monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home.home)
+    done = home.run("--yes", "--project", "--client", "claude-code")
+    assert done.exit_code == 2
+    assert "is no project" in done.stderr
+    assert home.files() == {}
+
+
+def test_a_removal_leaves_no_empty_folder_and_no_copy(home: "Home") -> None:
+    (home.project / ".amp").mkdir()
+    (home.project / ".amp/own").write_bytes(b"")
+    names = [f"--client={name}" for name in ("amp", "codex", "vscode", "cursor")]
+    home.write({"project/AGENTS.md": b"# Mine\n"})
+    assert home.run("--yes", "--project", "--instructions", *names).exit_code == 0
+    home.write({"project/AGENTS.md": b"# Mine, without the paragraph\n"})
+    assert home.run("--yes", "--project", "--remove", *names).exit_code == 0
+    assert home.files() == {"project/.amp/own": b"", "project/AGENTS.md": b"# Mine, without the paragraph\n"}
+    assert sorted(path.name for path in home.project.iterdir()) == [".amp", ".git", "AGENTS.md"]
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [(".gemini/settings.json", b"{,"), (".grok/config.toml", b"[a"), (".commandcode/mcp.json", b"\xff")],
+)
+def test_nothing_is_to_be_removed_from_a_broken_file_where_setup_never_wrote(
+    home: "Home", path: str, data: bytes
+) -> None:
+    home.write({path: data})
+    done = home.run("--yes", "--remove")
+    assert done.exit_code == 0, done.output
+    assert f"{home.home / path} has no entry" in done.stdout
+    home.write({path: data + b" cqm"})
+    done = home.run("--yes", "--remove")
+    assert done.exit_code == 1
+    assert "If there is an entry `cqm`, delete it yourself" in done.stdout
+    assert "Paste" not in done.stdout
+
+
 def test_an_unknown_client_is_named_with_those_there_are(home: "Home") -> None:
     done = home.run("--client", "emacs")
     assert done.exit_code == 2
