@@ -90,7 +90,7 @@ ROLES = (
 
 
 _PACKAGES = re.compile(r"((?:^|/)(?:main|\w+Main)/(?:java|kotlin|scala|groovy)/).*/")
-"""Folders of packages, whose names tell no role: `src/main/java/org/springframework/samples/petclinic/` is a program."""
+"""Folders of packages, whose names tell no role: `src/main/java/org/springframework/samples/` has a program."""
 
 
 @lru_cache(maxsize=1 << 14)

@@ -128,8 +128,7 @@ def _with_caption(generation: Generation, caption: str, keep: PointFilter | None
     words = r"\s+".join(map(re.escape, caption.split()))
     written = re.compile(rf"(?<!\w){words}(?!\w)")
     texts = _texts(generation, _with_words(generation, [caption], keep))
-    having = [name for name, text in texts.items() if written.search(text)]
-    return _in_programs(generation, caption, having) if is_topic(caption) else having
+    return [name for name, text in texts.items() if written.search(text)]
 
 
 def _in_programs(generation: Generation, topic: str, ids: Sequence[str]) -> list[str]:
@@ -140,7 +139,9 @@ def _in_programs(generation: Generation, topic: str, ids: Sequence[str]) -> list
     words = re.compile(r"\s+".join(map(re.escape, topic.split())), re.IGNORECASE)
     plain = [it for it in generation.candidates.of(ids) if (role := role_of(it.path)) is None or role.name != DOCUMENT]
     texts = _texts(generation, [it.id for it in plain])
-    return [name for name, text in texts.items() if any(not _is_remark(text, it.start()) for it in words.finditer(text))]
+    return [
+        name for name, text in texts.items() if any(not _is_remark(text, it.start()) for it in words.finditer(text))
+    ]
 
 
 def _is_remark(text: str, at: int) -> bool:

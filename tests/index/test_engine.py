@@ -90,6 +90,11 @@ def test_an_index_that_was_never_filled_answers_with_nothing_and_says_so(index: 
     assert (answer.hits, answer.chunks, answer.complete) == ((), 0, False)
 
 
+def test_a_file_is_read_within_a_worker_whatever_size_is_allowed(tree: Path, options: IndexOptions) -> None:
+    with Index.open(tree, replace(options, scan=ScanOptions(max_file_bytes=1_000_000_000))) as index:
+        assert not index.update().failed
+
+
 def test_an_unchanged_tree_is_not_read_again(index: Index) -> None:
     first = index.update()
     again = index.update()

@@ -299,7 +299,9 @@ def test_no_command_follows_a_link_out_of_a_tree_that_nothing_marks_as_a_project
         assert "return 1" not in done.stdout
 
 
-def test_a_folder_that_is_a_link_may_be_given_from_elsewhere(repository: Path, tmp_path: Path, victim_of: Deliver) -> None:
+def test_a_folder_that_is_a_link_may_be_given_from_elsewhere(
+    repository: Path, tmp_path: Path, victim_of: Deliver
+) -> None:
     victim = victim_of(repository, "cp -r")
     link = tmp_path / "current"
     link.symlink_to(victim.project)

@@ -63,7 +63,7 @@ _ACTIONS = {
     "mode": lambda path: os.fchmod(os.open(path, os.O_RDONLY), 0o666),
     "mark": lambda path: os.setxattr(path, "user.was-here", b"1"),
     "touch": os.utime,
-    "own": lambda path: os.lchown(path, os.getuid(), os.getgid()),
+    "own": lambda path: os.lchown(path, -1, -1),
     "kill parent": lambda pid: os.kill(int(pid), signal.SIGTERM),
     "import": lambda name: __import__(name).__name__,
     "key": lambda name: os.environ.get(name, "none"),

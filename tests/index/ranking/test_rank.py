@@ -284,6 +284,8 @@ def test_what_is_not_plain_source_is_held_down_unless_asked_for(path: str, quest
         "attest/key.rs",
         "Latest.java",
         "oldest.c",
+        "src/main/java/org/springframework/samples/petclinic/Owner.java",
+        "app/src/main/kotlin/com/example/test/Owner.kt",
     ],
 )
 def test_plain_source_is_not_mistaken_for_something_else(path: str) -> None:
@@ -348,7 +350,9 @@ def test_each_weight_is_the_most_that_its_part_gives(part: str) -> None:
     assert first.parts == {part: pytest.approx(0.5)}
 
 
-@pytest.mark.parametrize("topic", ["routing", "how routing works", "Router.match", "parsing a header"])
+@pytest.mark.parametrize(
+    "topic", ["routing", "how routing works", "Router.match", "parsing a header", "where clause builder"]
+)
 def test_the_name_of_a_topic_is_told_by_its_form(topic: str) -> None:
     assert read_question(topic).sentence < 0.4
 
@@ -363,6 +367,11 @@ def test_the_name_of_a_topic_is_told_by_its_form(topic: str) -> None:
 )
 def test_a_sentence_is_told_by_its_form(sentence: str) -> None:
     assert read_question(sentence).sentence > 0.7
+
+
+@pytest.mark.parametrize("question", ["where is the pet form validated", "in which file are the owners counted"])
+def test_what_asks_for_a_place_is_half_a_sentence_at_least(question: str) -> None:
+    assert read_question(question).sentence >= 0.5
 
 
 def test_the_chunks_of_the_best_files_are_looked_at() -> None:

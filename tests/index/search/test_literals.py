@@ -1,11 +1,13 @@
 """Text that stands in one place is found there: quoted, as a program prints it, and in the code of an issue."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from indexed_tree import indexed_tree
 
 from cqm.index.engine import Index
+from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import Hit, Query
 
 pytestmark = pytest.mark.processes
@@ -123,3 +125,18 @@ def test_a_message_was_answered_by_a_test_with_the_same_value(index: Index) -> N
 
 def test_a_message_was_lost_where_a_plain_word_of_it_was_a_value(index: Index) -> None:
     assert first(index, "bob is function or object, or view of a request.").path == "far/answer.py"
+
+
+def test_a_topic_was_answered_by_a_changelog_or_a_comment_with_its_words(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2\n\n- commit message history in the popup\n")
+    (tree / "other.py").write_text("# the commit message history is elsewhere\nLIMIT = 3\n")
+    code = (
+        "class CommitHistory:\n    def message(self, number):\n        return self.history_of_commit_messages[number]\n"
+    )
+    (tree / "commit_history.py").write_text(code)
+    with Index.open(tree, IndexOptions(home=tmp_path / "home", workers=1)) as index:
+        index.update()
+        assert first(index, "commit message history").path == "commit_history.py"
+        assert first(index, '"commit message history"').path != "commit_history.py"
