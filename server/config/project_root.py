@@ -33,7 +33,7 @@ def left_by_link(path: Path) -> Path | None:
     if not is_project(root):
         is_below = not path.is_absolute() and written.is_relative_to(here) and not is_too_wide(here)
         root = here if is_below else written.parent
-        if is_too_wide(root) or not (is_below or path.is_file()):
+        if is_too_wide(root) or not (path.is_file() or (is_below and path.is_dir())):
             return None
     return None if path.resolve().is_relative_to(root.resolve()) else root
 
