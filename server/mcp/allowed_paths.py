@@ -171,7 +171,7 @@ def roots_of_uris(uris: Sequence[str], before: ClientRoots = NO_ROOTS) -> Client
 
 def _path_of_uri(uri: str) -> Path | None:
     try:
-        return Path(_local_path(uri)).resolve(strict=True) if _local_path(uri) else None
+        return Path(path).resolve(strict=True) if (path := _local_path(uri)) else None
     except (OSError, RuntimeError, ValueError):
         # It doesn't exist, is too long for a path, or has an impossible character.
         return None

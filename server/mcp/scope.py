@@ -32,7 +32,7 @@ _Found = TypeVar("_Found")
 
 @dataclass(slots=True)
 class Told:
-    """What a client told of itself in its session."""
+    """Facts that a client told of itself in its session."""
 
     roots: ClientRoots = NO_ROOTS
 

@@ -242,7 +242,7 @@ def test_a_process_that_hangs_while_it_loads_rules_is_replaced(
 
 
 def test_an_idle_worker_is_taken_while_rules_are_loaded(forked: Workers) -> None:
-    """Whoever needed a worker waited until the process that forks them had answered: for up to two minutes."""
+    """A caller that needed a worker waited until the process that forks them had answered: for up to two minutes."""
     with ThreadPoolExecutor(1) as thread:
         with stopped(forked):
             found = thread.submit(outcomes, forked, Task("find", TOKEN))
