@@ -63,7 +63,8 @@ def test_when_a_real_model_dies_another_takes_over_search_works_all_along_and_th
         assert answer.mode is SearchMode.HYBRID
         assert answer.hits[0].path == "conquer_5.py"
         cut.join()
-        assert index.improve().lacking == 0
+        while index.improve().lacking:
+            pass  # A question's call that began before the server was back is still under way.
         over.set()
         seeking.join()
         assert failures == []

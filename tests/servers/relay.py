@@ -23,6 +23,7 @@ class Relay:
         self._server = (str(urlsplit(url).hostname), int(urlsplit(url).port or 80))
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._port = self._listening.getsockname()[1]
+        self._lock = threading.Lock()
         self._joined: set[socket.socket] = set()
         self._left: int | None = None
         self._accept()
@@ -33,19 +34,26 @@ class Relay:
 
     def cut_after(self, size: int) -> None:
         """Let so many more bytes of requests pass."""
-        self._left = size
+        with self._lock:
+            self._left = size
 
     def cut(self) -> None:
-        self._listening.close()
-        for end in list(self._joined):
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
+        with self._lock:
+            self._cut()
 
     def join(self) -> None:
         """Be there again, at the same address."""
-        self._left = None
-        self._listening = socket.create_server(("127.0.0.1", self._port))
+        with self._lock:
+            self._left = None
+            self._listening = socket.create_server(("127.0.0.1", self._port))
         self._accept()
+
+    def _cut(self) -> None:
+        # A waiting `accept` would keep a socket that is only closed listening, for one client more.
+        for end in (self._listening, *self._joined):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
 
     def _accept(self) -> None:
         threading.Thread(target=self._serve, args=(self._listening,), daemon=True).start()
@@ -55,20 +63,29 @@ class Relay:
             while True:
                 client = listening.accept()[0]
                 server = socket.create_connection(self._server)
-                self._joined |= {client, server}
-                for ends in ((client, server, True), (server, client, False)):
+                with self._lock:
+                    if listening is not self._listening or listening.fileno() < 0:
+                        client.close()
+                        server.close()
+                        return
+                    self._joined |= {client, server}
+                for ends in ((client, server, listening), (server, client, None)):
                     threading.Thread(target=self._pass, args=ends, daemon=True).start()
 
-    def _pass(self, source: socket.socket, target: socket.socket, is_request: bool) -> None:
+    def _pass(self, source: socket.socket, target: socket.socket, counted: socket.socket | None) -> None:
+        """Pass what a source sends; requests are `counted`, of the listening socket that took them."""
         with suppress(OSError):
             while data := source.recv(_BLOCK):
-                if is_request and self._left is not None:
-                    self._left -= len(data)
-                    if self._left < 0:
-                        self.cut()
+                with self._lock:
+                    if counted is self._listening and self._left is not None:
+                        self._left -= len(data)
+                        if self._left < 0:
+                            self._cut()
                 target.sendall(data)
+        with self._lock:
+            self._joined.discard(source)
+            self._joined.discard(target)
         for end in (source, target):
-            self._joined.discard(end)
             end.close()
 
 
