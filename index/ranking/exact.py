@@ -10,7 +10,6 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from cqm.chunkers.metadata import CODE, source_type_of
-from cqm.chunkers.model import Chunk
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question
@@ -29,23 +28,6 @@ _TITLED = frozenset({"test", "example"})
 """Roles of files whose names may be titles of tests."""
 
 _NOT_SPELLED = re.compile(r"[^\w.]|_")
-
-
-def part_names(chunk: Chunk) -> list[str]:
-    """Names that a chunk defines without a piece of their own, such as fields: each after a ".", as in ".Command.Args".
-
-    They are found by their name and tell nothing else of their chunk.
-    """
-    return [f".{it.name}" for it in chunk.definitions if it.name not in chunk.defines]
-
-
-def definition_terms(language: str, defines: Sequence[str]) -> tuple[str, ...]:
-    """Label a chunk with the names it defines, to find it by them; nothing for other than code.
-
-    Parameters:
-        language, defines: as in `Chunk`.
-    """
-    return tuple(dict.fromkeys(filter(None, map(name_key, defines)))) if source_type_of(language) == CODE else ()
 
 
 def exact_first(

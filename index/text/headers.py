@@ -6,7 +6,9 @@ from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import PurePosixPath
 
+from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.chunkers.model import CLASS_NOTE, FIELDS_NOTE, Chunk, Fact, Metadata
+from cqm.index.text.names.parts import name_key
 from cqm.index.text.terms import COMMENT, SparseTerms, document_terms, terms_of
 
 TERMS_VERSION = 7
@@ -59,6 +61,23 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
     return FileTerms(
         tuple(vectors), document_terms(whole, _FILE_LENGTH), document_terms(Counter(of_path), _PATH_LENGTH)
     )
+
+
+def part_names(chunk: Chunk) -> list[str]:
+    """Names that a chunk defines without a piece of their own, such as fields: each after a ".", as in ".Command.Args".
+
+    They are found by their name and tell nothing else of their chunk.
+    """
+    return [f".{it.name}" for it in chunk.definitions if it.name not in chunk.defines]
+
+
+def definition_terms(language: str, defines: Sequence[str]) -> tuple[str, ...]:
+    """Label a chunk with the names it defines, to find it by them; nothing for other than code.
+
+    Parameters:
+        language, defines: as in `Chunk`.
+    """
+    return tuple(dict.fromkeys(filter(None, map(name_key, defines)))) if source_type_of(language) == CODE else ()
 
 
 def header(chunk: Chunk) -> str:

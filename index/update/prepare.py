@@ -16,8 +16,15 @@ from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.errors import VanishedFileError
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import FileState, SkipReason
-from cqm.index.ranking.exact import definition_terms, part_names
-from cqm.index.text.headers import declarations, dense_text, file_terms, metadata_fields, text_elsewhere
+from cqm.index.text.headers import (
+    declarations,
+    definition_terms,
+    dense_text,
+    file_terms,
+    metadata_fields,
+    part_names,
+    text_elsewhere,
+)
 from cqm.index.text.stored_definitions import stored_definitions
 from cqm.index.text.terms import SparseTerms, with_labels
 from cqm.index.workers import Job, Workers
