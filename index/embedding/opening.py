@@ -66,6 +66,10 @@ def open_routes(options: IndexOptions, cache: Cache, variables: Variables) -> Ro
     names = _distinct_names(distinct)
     opened = (_guarded(*named, options.routes, cache, variables) for named in zip(names, distinct, strict=True))
     models = dict(zip(distinct, opened, strict=True))
+    for model in models.values():
+        if model.in_process:
+            # Told now, and not for each file: it takes no time to know.
+            model.embedder.space()
     rows = {route: tuple(models[one] for one in chosen) for route, chosen in orders.items()}
     return Routes(rows, options.routes.query_seconds, late)
 

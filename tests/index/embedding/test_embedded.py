@@ -15,8 +15,9 @@ from tokenizers import Tokenizer
 
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.static_model import FOLDER, MAX_CHARACTERS, StaticEmbedder, word_pieces, words_of
+from cqm.index.engine import Index
 from cqm.index.model.errors import EmbeddingError
-from cqm.index.model.options import EmbeddingOptions
+from cqm.index.model.options import EmbeddingOptions, IndexOptions
 
 EMBEDDER = StaticEmbedder(EmbeddingOptions())
 FUNCTIONS = [
@@ -126,9 +127,11 @@ def test_vectors_can_be_shortened() -> None:
         (EmbeddingOptions(dimensions=100), "embedding.dimensions to 0 or one of: 64, 128, 256"),
     ],
 )
-def test_what_the_model_does_not_offer_is_refused(options: EmbeddingOptions, remedy: str) -> None:
+def test_what_the_model_does_not_offer_is_refused_before_any_file_is_read(
+    options: EmbeddingOptions, remedy: str, tmp_path: Path
+) -> None:
     with pytest.raises(EmbeddingError, match=remedy):
-        StaticEmbedder(options).space()
+        Index.open(tmp_path, IndexOptions(home=tmp_path / "home", embedding=options))
 
 
 def test_threads_get_the_vectors_that_one_thread_gets() -> None:
