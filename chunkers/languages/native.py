@@ -130,8 +130,9 @@ def _rust_static(node: "Node", source: bytes) -> Found | None:
     return Found("constant", found[1].decode()) if found else None
 
 
-# The grammar reads the items in "cfg_net! {...}" and "pin_project! {...}" as mere tokens.
-_MACRO_BEGIN = re.compile(rb"\b\w++! ?\{[ \t]*\r?\n")
+# The grammar reads the items in "cfg_net! {...}" and "pin_project! {...}" as mere tokens. A sign is found twenty times as
+# fast as a word.
+_MACRO_BEGIN = re.compile(rb"!(?<=\w!) ?\{[ \t]*\r?\n")
 _RUST_ITEM = (
     rb"(?:[ \t]*+(?:(?://|#!?\[)[^\n]*+)?\n)*+[ \t]*+(?:pub(?:\([^)\n]*\))?[ \t]+)?"
     rb"(?:(?:async|unsafe|const|extern(?: \"[^\"\n]*\")?)[ \t]+)*+"
@@ -149,10 +150,9 @@ _MACRO_BLOCK = re.compile(
 
 def _without_item_macros(source: bytes) -> bytes:
     """Blank the calls of macros around items: their names, and the braces."""
-    # A pattern beginning with a word matches ten times as fast as one beginning at the start of a line.
     parts: list[bytes] = []
     done = 0
-    for begin in _MACRO_BEGIN.finditer(source) if b"! {" in source or b"!{" in source else ():
+    for begin in _MACRO_BEGIN.finditer(source):
         found = _MACRO_BLOCK.match(source, max(done, source.rfind(b"\n", 0, begin.start()) + 1))
         if found:
             parts += source[done : found.start()], blanked(found)

@@ -12,6 +12,8 @@ _ALIAS = re.compile(
     rb"(?P<bounds>[ \t]*=[^=;{}]{1,400};)",
     re.MULTILINE,
 )
+_ALIASED = re.compile(rb"trait[ \t]+\w+(?:<[^=;{}\n]*>)?[ \t]*=")
+"""Of the same, its begin apart: a word is found several times as fast as rows."""
 _BLOCK = re.compile(
     rb"^(?P<indent>[ \t]{0,64})(?P<open>(?:\w++::)?(?P<word>bitflags|cfg_if)! ?\{)[ \t]*\r?\n"
     rb"(?P<body>(?:(?P=indent)[ \t]+[^\n]*\n|[ \t]*\r?\n)*+)(?P=indent)(?P<close>\})",
@@ -30,7 +32,7 @@ def readable_rust(source: bytes) -> bytes:
         source = _LAZY.sub(lambda it: it["head"] + b"   ", source)
     if b"bitflags!" in source or b"cfg_if!" in source:
         source = _BLOCK.sub(_plain, source)
-    return _ALIAS.sub(_as_trait, source) if b"trait " in source else source
+    return _ALIAS.sub(_as_trait, source) if _ALIASED.search(source) else source
 
 
 def _as_trait(found: re.Match[bytes]) -> bytes:
