@@ -48,15 +48,14 @@ def definitions_of(
         language: with the rules of the outline.
         source: the text.
     """
-    waiting = [(mark, "", 0, False) for mark in [*marks][::-1]]
+    waiting = [(mark, "", 0, False) for mark in [*marks][::-1] if mark.kind != COMMENT]
     told: set[str] = set()
     hits = _hits_of(language.nodes.local, source.data)
     while waiting:
         mark, around, depth, is_local = waiting.pop()
-        if mark.kind == COMMENT:
-            continue
-        nodes, node_type = mark.nodes, mark.node.type
-        is_symbol = bool(mark.name) and mark.kind not in _NO_DEFINITIONS
+        kind, node, nodes = mark.kind, mark.node, mark.nodes
+        node_type = node.type
+        is_symbol = bool(mark.name) and kind not in _NO_DEFINITIONS
         has_equations = bool(nodes.equations) and node_type in nodes.clauses
         if is_symbol and not _is_told_elsewhere(mark, told):
             last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
@@ -73,13 +72,13 @@ def definitions_of(
         if has_equations:
             told.add(mark.name)
         if mark.members:
-            is_local = mark.kind in _CALLABLE or (is_local and mark.kind not in TYPES)
-            waiting += [(member, inside, depth, is_local) for member in mark.members[::-1]]
+            is_local = kind in _CALLABLE or (is_local and kind not in TYPES)
+            waiting += [(it, inside, depth, is_local) for it in mark.members[::-1] if it.kind != COMMENT]
         elif (
             hits.starts
-            and not (mark.kind in _CLOSED or node_type in nodes.loose)
+            and not (kind in _CLOSED or node_type in nodes.loose)
             and depth < _MAX_DEPTH
-            and _may_hold(mark.node, hits)
+            and _may_hold(node, hits)
         ):
             found = _local(mark, inside, language, source, hits)[::-1]
             waiting += [(member, inside, depth + 1, True) for member in found]

@@ -105,9 +105,9 @@ def rows_of_other(marks: list[Mark], other: bytes, data: bytes) -> list[int]:
         other: the source with other branches of its conditionals.
         data: of the tree.
     """
-    changed = [it for it in changed_rows(data, other) if not data[it.start : it.end].strip()]
-    is_lacking = any(_HEAD.match(other[it.start : it.end]) or _is_free(marks, it.number) for it in changed)
-    return [it.number for it in changed] if is_lacking else []
+    changed = [row for row in changed_rows(data, other) if not data[row[1] : row[2]].strip()]
+    is_lacking = any(_HEAD.match(other[start:end]) or _is_free(marks, number) for number, start, end in changed)
+    return [number for number, _, _ in changed] if is_lacking else []
 
 
 def _is_free(marks: list[Mark], row: int) -> bool:

@@ -114,6 +114,7 @@ def outline(
             mark all.
     """
     rules, data, offsets = language.rules, source.data, source.offsets
+    nodes, is_guessed = language.nodes, language.is_guessed
     heads = frozenset(rows or ())
     top: list[Mark] = []
     spliced: list[list[Mark]] = []
@@ -122,30 +123,36 @@ def outline(
         body, marks, where, is_all = waiting.pop()
         constructors = language.constructors if where.is_type else None
         opening, row = where.row, body.start_point[0]
+        row_end = offsets[row + 1]
         own = {**rules, **where.rules} if where.rules else rules
         for node in body.named_children if is_all else _in_rows(body.named_children, rows or (), offsets):
             rule = own.get(node.type)
-            found = (applied(rule, node, data, language) if rule else None) or _STATEMENT
+            found = (rule and applied(rule, node, data, language)) or _STATEMENT
             kind, name, inside, _, opened_by, _ = found
-            if found is not _STATEMENT and kind not in _PLAIN:
-                kind, name = identity_of(found, where, constructors)
             # Reading points takes four times as long as reading bytes.
             start = node.start_byte
-            while offsets[row + 1] <= start:
+            while row_end <= start:
                 row += 1
-            if kind == GAP or (row == opening and kind == "statement"):
+                row_end = offsets[row + 1]
+            if kind not in _PLAIN:
+                if found is not _STATEMENT:
+                    kind, name = identity_of(found, where, constructors)
+                if row == opening and kind == "statement":
+                    continue
+            elif kind == GAP:
                 continue
-            if kind == SPLICED:
+            elif kind == SPLICED:
                 waiting += [(inner, marks, where, is_all) for inner in inside[::-1]]
                 spliced.append(marks)
                 continue
             first = last = row
             # Many grammars end a comment after its line end.
-            if node.end_byte > offsets[row + 1]:
+            if node.end_byte > row_end:
                 row, column = node.end_point
+                row_end = offsets[row + 1]
                 last = _last(first, row, column, language.line_comment, source)
             begin = opened_by.start_point[0] if opened_by is not None else first
-            mark = Mark(node, begin, last, kind, name, (), language.nodes, language.is_guessed)
+            mark = Mark(node, begin, last, kind, name, (), nodes, is_guessed)
             marks.append(mark)
             if inside and where.depth < _MAX_DEPTH:
                 members: list[Mark] = []

@@ -67,9 +67,10 @@ class Pack:
 def packs_of(units: "Sequence[Unit]", source: "Source") -> list[Pack]:
     """Group units of one scope: small ones with their neighbours within the limit; others stand alone."""
     packs: list[Pack] = []
+    sizes = source.sizes
     for unit in units:
         pack = _pack(unit, source)
-        size = source.size(packs[-1].first, pack.end) if packs else 0
+        size = sizes[pack.end] - sizes[packs[-1].first] if packs else 0
         if packs and _belong_together(packs[-1], pack, size, source):
             _add(packs[-1], pack, size)
         else:
@@ -78,11 +79,16 @@ def packs_of(units: "Sequence[Unit]", source: "Source") -> list[Pack]:
 
 
 def _pack(unit: "Unit", source: "Source") -> Pack:
-    kinds = {mark.kind for mark in unit.marks}
-    imports = kinds <= _IMPORTING or (GROUP in kinds and all(map(_is_import, unit.marks)))
-    comments = kinds <= _COMMENTS
-    size = source.size(unit.first, unit.end)
-    return Pack([unit], unit.first, unit.end, size, unit.loose, imports, comments)
+    marks, first, end = unit.marks, unit.first, unit.end
+    if len(marks) == 1 and (kind := marks[0].kind) != GROUP:
+        # As nearly all units are.
+        comments = kind == COMMENT
+        imports = comments or kind == IMPORTS
+    else:
+        kinds = {mark.kind for mark in marks}
+        imports = kinds <= _IMPORTING or (GROUP in kinds and all(map(_is_import, marks)))
+        comments = kinds <= _COMMENTS
+    return Pack([unit], first, end, source.sizes[end] - source.sizes[first], unit.loose, imports, comments)
 
 
 def _is_import(mark: Mark) -> bool:

@@ -44,7 +44,8 @@ class Source:
 
     def trimmed(self, first: int, end: int) -> int:
         """Return the end of the rows without trailing blank rows; first if all are blank."""
-        while end > first and self.is_blank(end - 1):
+        lines = self.lines
+        while end > first and (not (line := lines[end - 1]) or line.isspace()):
             end -= 1
         return end
 

@@ -3,7 +3,7 @@
 import re
 import threading
 from time import monotonic, thread_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,25 +111,27 @@ def _limit(allowed: float) -> "Callable[[int, object], bool]":
 
 def _edited(before: "Read", source: bytes) -> "Tree | None":
     """Return a copy of a tree that knows which rows of its text have changed; None for far too many."""
-    runs: list[tuple[Row, Row]] = []
+    # Numbers and first bytes of the first rows, and all of the last ones.
+    runs: list[tuple[int, int, Row]] = []
+    near = -1
     for row in changed_rows(_well_formed(before.data), source):
-        first = runs.pop()[0] if runs and runs[-1][1].number >= row.number - _CLOSE_ROWS else row
-        runs.append((first, row))
+        number, start, _ = row
+        if number <= near:
+            runs[-1] = *runs[-1][:2], row
+        else:
+            runs.append((number, start, row))
+        near = number + _CLOSE_ROWS
     if len(runs) > _MOST_EDITS:
         return None
     tree = before.tree.copy()
-    for first, last in runs:
-        end = last.number, last.end - last.start
-        tree.edit(first.start, last.end, last.end, (first.number, 0), end, end)
+    for first, begin, (last, start, end) in runs:
+        point = last, end - start
+        tree.edit(begin, end, end, (first, 0), point, point)
     return tree
 
 
-class Row(NamedTuple):
-    """A row's number, and its first byte and its end without the line feed."""
-
-    number: int
-    start: int
-    end: int
+Row = tuple[int, int, int]
+"""A row's number, and its first byte and its end without the line feed."""
 
 
 def changed_rows(before: bytes, source: bytes) -> "Iterator[Row]":
@@ -142,7 +144,7 @@ def changed_rows(before: bytes, source: bytes) -> "Iterator[Row]":
             start = place
             for row, (there, here) in enumerate(zip(old.split(b"\n"), new.split(b"\n"), strict=False), number):
                 if there != here:
-                    yield Row(row, start, start + len(here))
+                    yield row, start, start + len(here)
                 start += len(here) + 1
         number += new.count(b"\n")
         place = end

@@ -42,7 +42,8 @@ class Unit:
     @property
     def loose(self) -> bool:
         """Tell if nothing in the unit needs a piece of its own."""
-        return self.header or all(map(is_loose, self.marks))
+        marks = self.marks
+        return self.header or (is_loose(marks[0]) if len(marks) == 1 else all(map(is_loose, marks)))
 
 
 def units_of(marks: "Sequence[Mark]", first: int, end: int, opening: Mark | None, source: "Source") -> list[Unit]:
@@ -57,10 +58,11 @@ def units_of(marks: "Sequence[Mark]", first: int, end: int, opening: Mark | None
     units: list[Unit] = []
     pending: list[Mark] = []
     for mark in _ungrouped(marks, source):
-        if mark.kind == COMMENT and _is_trailing(mark, source):
+        kind = mark.kind
+        if kind == COMMENT and _is_trailing(mark, source):
             if units:
                 units[-1].end = max(units[-1].end, mark.last + 1)
-        elif mark.kind in _ATTACHED:
+        elif kind in _ATTACHED:
             pending.append(mark)
         elif pending:
             free = len(pending) - _attached(pending, mark, source)
@@ -100,28 +102,27 @@ def _stands_alone(mark: Mark, source: "Source") -> bool:
 
 
 def _is_trailing(mark: Mark, source: "Source") -> bool:
-    column = mark.node.start_byte - source.offsets[mark.first]
-    return column > 0 and not source.lines[mark.first][:column].isspace()
+    first = mark.first
+    column = mark.node.start_byte - source.offsets[first]
+    return column > 0 and not source.lines[first][:column].isspace()
 
 
 def _attached(pending: list[Mark], mark: Mark, source: "Source") -> int:
     """Count the last pending comments and attributes belonging to the mark."""
     following = mark.first
     count = 0
+    # A comment such as "//!" in Rust is about the module around both.
+    outer = mark.nodes.outer_docs if mark.name else ()
     for above in reversed(pending):
-        distance = following - above.last
-        is_doc = distance == 2 and _DOC_COMMENT.match(source.lines[above.first])  # noqa: PLR2004 - one blank row
-        if above.kind == COMMENT and ((distance > 1 and not is_doc) or is_about_outside(above, mark, source)):
-            break
+        if above.kind == COMMENT:
+            distance = following - above.last
+            is_doc = distance == 2 and _DOC_COMMENT.match(source.lines[above.first])  # noqa: PLR2004 - one blank row
+            is_apart = distance > 1 and not is_doc
+            if is_apart or (outer and source.lines[above.first].lstrip().startswith(outer)):
+                break
         following = above.first
         count += 1
     return count
-
-
-def is_about_outside(comment: Mark, mark: Mark, source: "Source") -> bool:
-    """Tell if a comment above a symbol is about the module around both, as "//!" in Rust."""
-    signs = comment.nodes.outer_docs
-    return bool(signs and mark.name) and source.lines[comment.first].lstrip().startswith(signs)
 
 
 def _unit(mark: Mark, attached: list[Mark]) -> Unit:
@@ -172,7 +173,9 @@ def _says_nothing(mark: Mark) -> bool:
 
 def _continues(before: Unit, unit: Unit, source: "Source") -> bool:
     # Clauses of a function, its separate signature, and its declaring overloads.
-    mark = _declared(unit.marks[0])
+    mark = unit.marks[0]
+    if mark.kind == GROUP:
+        mark = _declared(mark)
     if not mark.name:
         return False
     above = _declared(before.marks[-1])
@@ -218,17 +221,20 @@ def _without_gaps(units: list[Unit], first: int, end: int, opening: Mark | None,
 
 
 def _first_used(first: int, end: int, source: "Source") -> int:
-    while first < end and source.is_blank(first):
+    lines = source.lines
+    while first < end and (not (line := lines[first]) or line.isspace()):
         first += 1
     return first
 
 
 def _closed(first: int, end: int, source: "Source") -> int:
     closed = first
+    lines = source.lines
     for row in range(first, end):
-        if source.is_blank(row):
+        line = lines[row]
+        if not line or line.isspace():
             continue
-        if not _CLOSING.match(source.lines[row]):
+        if not _CLOSING.match(line):
             break
         closed = row + 1
     return closed

@@ -32,12 +32,16 @@ _MACRO_OF_DECLARATION = re.compile(
     rb"\)(?:(?<=\(\))|\s*(?:const|noexcept|override|final)\b(?:\s*(?:const|noexcept|override|final|&&?))*+)\s*+"
     rb"(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*){1,6})(?=;)" % _ARGUMENTS
 )
+# Both begin like this, and most files have neither.
+_MACRO_AFTER_HEAD = re.compile(rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+[A-Z][A-Z0-9]*_")
 
 
 def without_macros(source: bytes) -> bytes:
     """Blank macros alone in a row, and those around the heads of types and functions."""
     alone = _MACRO.sub(blanked, b"\n" + source)[1:]
     heads = _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone))
+    if _MACRO_AFTER_HEAD.search(heads) is None:
+        return heads
     return _MACRO_OF_DECLARATION.sub(blanked, _MACRO_OF_FUNCTION.sub(blanked, heads))
 
 
@@ -55,6 +59,8 @@ _INITIALISED = re.compile(
     rb"(?=(?:explicit[ \t]+)?[A-Za-z_]\w*+[ \t]*\((?:[^(){};]|\([^()]*+\))*+\)\s*(?:noexcept\s*%s?\s*)?:\s*"
     rb"(?://[^\n]*+\n\s*)*+[\w:<>]+\s*[({])" % (_ARGUMENTS, _ARGUMENTS)
 )
+_ROW_OF_CAPITALS = re.compile(rb"\n[ \t]*+(?:[A-Z][A-Z0-9_]|explicit)")
+"""Where the two of them may match."""
 # Before "=" or ";" a name without arguments is a constant's, "int MAX_SIZE = 4;", and one with parameters a function's.
 _BETWEEN = re.compile(
     rb"[ \t](?<=[\w*&>][ \t])(?=[ \t]*+(?:[A-Z][A-Z0-9_]|absl_n))"
@@ -68,6 +74,10 @@ _BETWEEN = re.compile(
     rb"(?=\{|[ \t]*[=;,)]))[ \t]?" % _ATTRIBUTE
 )
 # "const YY_CHAR classes[256]" has a type there.
+_CAPITALS = bytes.maketrans(b"\tBCDEFGHIJKLMNOPQRSTUVWXYZ123456789_", b" " + b"A" * 25 + b"0" * 10)
+_NEAR_BETWEEN = re.compile(rb" A[A0](?<=[\w*&> ] A.)[A0]*+(?=[({=;,)]| *[ *&][A-Za-z0~=;,)])")
+"""Where `_BETWEEN` may match, in a text with one sign for all blanks, one for capitals, and one for digits and "_"."""
+_BLANKS = b" \t"
 _AFTER_WORDS = tuple(
     re.compile(
         rb"%b(?<!\w%b)[ \t]+(?P<macro>%b)(?=[ \t]+[A-Za-z_][\w:<>]*+[ \t*&]+[A-Za-z_~])" % (word, word, _ATTRIBUTE)
@@ -95,7 +105,42 @@ def without_exports(source: bytes) -> bytes:
     source = _CONVENTION.sub(blanked, _SIZED.sub(lambda it: b"int".ljust(len(it[0])), source))
     for pattern in _AFTER_WORDS:
         source = pattern.sub(blanked, source)
-    return _BETWEEN.sub(blanked, _EXPORT.sub(blanked, _INITIALISED.sub(blanked, source)))
+    return _without_between(_without_first(source))
+
+
+def _without_first(source: bytes) -> bytes:
+    """Blank macros at the beginning of declarations."""
+    rows = [it.start() for it in _ROW_OF_CAPITALS.finditer(source)]
+    if any(_INITIALISED.match(source, row) for row in rows):
+        return _EXPORT.sub(blanked, _INITIALISED.sub(blanked, source))
+    return _blanked_at(rows, _EXPORT, source)
+
+
+def _without_between(source: bytes) -> bytes:
+    """Blank macros between the type and the name of declarations."""
+    if b"absl_n" in source:
+        return _BETWEEN.sub(blanked, source)
+    near = [it.start() for it in _NEAR_BETWEEN.finditer(source.translate(_CAPITALS))]
+    # A match begins with the first of several blanks.
+    return _blanked_at([_first_blank(it, source) for it in near], _BETWEEN, source)
+
+
+def _first_blank(place: int, source: bytes) -> int:
+    while place and source[place - 1] in _BLANKS:
+        place -= 1
+    return place
+
+
+def _blanked_at(places: list[int], pattern: re.Pattern[bytes], source: bytes) -> bytes:
+    """Do what `pattern.sub` does, if it matches at some places only."""
+    parts: list[bytes] = []
+    done = 0
+    for place in places:
+        found = pattern.match(source, place) if place >= done else None
+        if found is not None:
+            parts += source[done:place], blanked(found)
+            done = found.end()
+    return b"".join((*parts, source[done:])) if parts else source
 
 
 # "SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf) {" and "ZEND_METHOD(Foo, bar) {" define functions; tests
