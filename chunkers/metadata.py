@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from cqm.chunkers.code.outline import TYPES
 from cqm.chunkers.contents.links import issues_in
 from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS
-from cqm.chunkers.model import Document, Fact, Metadata, Piece
+from cqm.chunkers.model import Document, Fact, Metadata, Piece, maker
 from cqm.chunkers.natural_language import natural_language, natural_language_of_comments
 
 CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"
@@ -73,6 +73,7 @@ class _Names(NamedTuple):
 
 
 _NO_NAMES = _Names()
+_metadata = maker(Metadata)
 
 
 def metadata_of(document: Document, language: str, piece: Piece, *, may_refer: bool = True) -> Metadata:
@@ -96,8 +97,7 @@ def metadata_of(document: Document, language: str, piece: Piece, *, may_refer: b
         facts = _with_issues(facts, document.text, piece, source_type, language)
     package = own.get("package") or ""
     names = names_of(piece.kind, piece.symbol, package) if source_type == CODE else _NO_NAMES
-    # In the order of the fields, see `completed`.
-    return Metadata(
+    return _metadata(
         own.get("source") or document.source,
         own.get("url") or document.url,
         own.get("created_at") or document.created_at,

@@ -6,9 +6,9 @@ import sys
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.code.outline import TYPES, Mark, Place, applied, outline
+from cqm.chunkers.code.outline import TYPES, Mark, Place, applied, failed, outline
 from cqm.chunkers.languages.model import COMMENT, COMPONENT, GROUP, IMPORTS, LEADING, first_named
-from cqm.chunkers.model import Definition
+from cqm.chunkers.model import Definition, maker
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -33,6 +33,8 @@ _MAX_DEPTH = 24
 """Functions around a function; real code does not nest deeper."""
 _SEARCHED_ROWS = 12
 """Rows of a declaration to look for its name in: a return type or receiver may stand above it."""
+
+_made = maker(Definition)
 
 _COMMENTS = ("* ", "*\t", "*/", "** ", "/*", "//")
 """Beginnings of rows in comments; "*name(void)" is the second row of a function."""
@@ -65,9 +67,9 @@ def definitions_of(
         rule = nodes.parts.get(node_type)
         # Of the statements in a function, none declares.
         if rule and (is_symbol or not is_local):
-            listed = applied(functools.partial(_listed, rule), mark.node, source.data, language)
-            parts = [*_parts_of(mark, (inside, around), listed, source)]
-            told.update(it.name for _, it in parts if has_equations)
+            parts = [*_parts_of(mark, (inside, around), _listed(rule, node, source.data, language), source)]
+            if has_equations:
+                told.update(it.name for _, it in parts)
             yield from parts
         if has_equations:
             told.add(mark.name)
@@ -192,7 +194,7 @@ def _definition(mark: Mark, last: int, source: "Source") -> Definition:
     first = mark.first
     if source.offsets[first] <= mark.node.start_byte and mark.node.end_byte <= source.offsets[first + 1]:
         # In one row, as most fields and constants are.
-        return Definition(mark.name, mark.kind, first + 1, first + 1, last + 1, mark.is_guessed)
+        return _made(mark.name, mark.kind, first + 1, first + 1, last + 1, mark.is_guessed)
     first = declared_row(mark)
     named = mark.node.child_by_field_name("name")
     own = mark.name.rpartition(".")[2] or mark.name
@@ -204,7 +206,7 @@ def _definition(mark: Mark, last: int, source: "Source") -> Definition:
         at_end = mark.node.child_by_field_name("declarator") if mark.node.type in mark.nodes.named_at_end else None
         if at_end is not None and not _has_word(source.lines[first], own):
             line = at_end.start_point[0]
-    return Definition(mark.name, mark.kind, first + 1, min(line, last) + 1, last + 1, mark.is_guessed)
+    return _made(mark.name, mark.kind, first + 1, min(line, last) + 1, last + 1, mark.is_guessed)
 
 
 def _is_addition(mark: Mark) -> bool:
@@ -213,8 +215,11 @@ def _is_addition(mark: Mark) -> bool:
     return mark.node.type in additions or (keyword is not None and keyword.type in additions)
 
 
-def _listed(rule: "PartRule", node: "Node", source: bytes) -> "list[Part]":
-    return [*rule(node, source)]
+def _listed(rule: "PartRule", node: "Node", source: bytes, language: "Language") -> "list[Part]":
+    try:
+        return [*rule(node, source)]
+    except Exception as error:
+        raise failed(node, language, error) from error
 
 
 def _parts_of(
@@ -229,7 +234,7 @@ def _parts_of(
         # Some grammars end a node after its line end.
         last -= column == 0 and last > line
         qualified = f"{around}.{name}" if around else name
-        yield source.starts[first], Definition(qualified, kind or mark.kind, first + 1, line + 1, last + 1)
+        yield source.starts[first], _made(qualified, kind or mark.kind, first + 1, line + 1, last + 1)
 
 
 def declared_row(mark: Mark) -> int:

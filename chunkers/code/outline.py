@@ -129,19 +129,16 @@ def outline(
             rule = own.get(node.type)
             found = (rule and applied(rule, node, data, language)) or _STATEMENT
             kind, name, inside, _, opened_by, _ = found
+            if found is not _STATEMENT and kind not in _PLAIN:
+                kind, name = identity_of(found, where, constructors)
             # Reading points takes four times as long as reading bytes.
             start = node.start_byte
             while row_end <= start:
                 row += 1
                 row_end = offsets[row + 1]
-            if kind not in _PLAIN:
-                if found is not _STATEMENT:
-                    kind, name = identity_of(found, where, constructors)
-                if row == opening and kind == "statement":
-                    continue
-            elif kind == GAP:
+            if kind == GAP or (row == opening and kind == "statement"):
                 continue
-            elif kind == SPLICED:
+            if kind == SPLICED:
                 waiting += [(inner, marks, where, is_all) for inner in inside[::-1]]
                 spliced.append(marks)
                 continue
@@ -192,8 +189,12 @@ def applied(rule: "Callable[[Node, bytes], Told]", node: "Node", source: bytes, 
     try:
         return rule(node, source)
     except Exception as error:
-        # Not its message, which may hold text of the document.
-        raise RuleError(f"the rule of {language.name} for {node.type} failed ({type(error).__name__})") from error
+        raise failed(node, language, error) from error
+
+
+def failed(node: "Node", language: Language, error: Exception) -> RuleError:
+    """Return the error of a rule that failed for a node; it names the rule, without text of the document."""
+    return RuleError(f"the rule of {language.name} for {node.type} failed ({type(error).__name__})")
 
 
 def _sectioned(marks: list[Mark]) -> list[Mark]:

@@ -2,6 +2,7 @@
 
 import functools
 from bisect import bisect_right
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.splitting import Columns, Span, Unit, even_spans_of, line_units
@@ -19,6 +20,7 @@ _TEXTS = ("string", "comment", "raw_text", "heredoc", "quoted")
 
 # A blank row, or a comment row without words.
 _EMPTY = frozenset({"", "//", "///", "//!", "#", "--", "*", ";"})
+_LONGEST_EMPTY = max(map(len, _EMPTY))
 
 _LEVEL = 4
 _BLANK_BONUS = 3
@@ -54,22 +56,26 @@ def spans_of_rows(nodes: "list[Node]", rows: Rows, source: "Source") -> list[Spa
     for row in range(first + 1, core + 1):
         costs[row - first] += _COMMENT_COST
     costs[end - first] = 0
+    starts, sums, lines = source.starts, source.sizes, source.lines[first:kept]
+    sizes = [after - before for before, after in pairwise(sums[first : kept + 1])]
+    strengths = [_bonus(line.strip()) - cost for line, cost in zip(lines, costs[1:], strict=False)]
     columns: Columns = [], [], []
-    ends, sizes, strengths = columns
-    starts, sums = source.starts, source.sizes
-    for row, line in enumerate(source.lines[first:kept], first):
-        size = sums[row + 1] - sums[row]
-        if size > source.limit:
+    if max(sizes, default=0) <= source.limit:
+        columns = starts[first + 1 : kept + 1], sizes, strengths
+    else:
+        for row, size, strength in zip(range(first, kept), sizes, strengths, strict=True):
             span = starts[row], starts[row + 1]
-            _add(line_units(source.text, span, source.limit, lambda _line, _following: 0), columns)
-            continue
-        bonus = _BLANK_BONUS if line.strip() in _EMPTY else 0
-        ends.append(starts[row + 1])
-        sizes.append(size)
-        strengths.append(bonus - costs[row + 1 - first])
+            is_long = size > source.limit
+            parts = line_units(source.text, span, source.limit, lambda _line, _following: 0) if is_long else ()
+            _add(parts or [Unit(span[1], size, strength)], columns)
     if kept < end:
         _add([Unit(source.starts[end], source.size(kept, end), 0)], columns)
     return even_spans_of(source.starts[first], columns, source.limit)
+
+
+def _bonus(bare: str) -> int:
+    # Few rows are so short, and a set takes five times as long to tell.
+    return _BLANK_BONUS if len(bare) <= _LONGEST_EMPTY and bare in _EMPTY else 0
 
 
 def _add(units: "Iterable[Unit]", columns: Columns) -> None:
@@ -82,21 +88,25 @@ def _costs(nodes: "list[Node]", first: int, end: int, offsets: list[int]) -> lis
     """Return the cost of a cut before each row: the amount of syntax open there."""
     changes = [0] * (end - first + 2)
     begins = bytearray(end - first + 1)
-    waiting = [(nodes, nodes[0].start_point[0] if nodes else first)]
+    waiting = [(nodes, nodes[0].start_point[0])] if nodes else []
     while waiting:
         siblings, above = waiting.pop()
+        row_end = offsets[above + 1]
+        if first <= above < end:
+            begins[above - first] = 1
         for node in siblings:
             # Most nodes are in one row, and reading points takes four times as long as reading bytes.
             start = node.start_byte
-            if offsets[above + 1] <= start:
+            if row_end <= start:
                 # Nested selectors and chained calls begin in one row and continue over thousands: avoid a step for
                 # each.
                 above = bisect_right(offsets, start, above + 1) - 1
+                row_end = offsets[above + 1]
+                if first <= above < end:
+                    begins[above - first] = 1
             if above >= end:
                 break
-            if above >= first:
-                begins[above - first] = 1
-            if node.end_byte < offsets[above + 1]:
+            if node.end_byte < row_end:
                 continue
             below = node.end_point[0]
             if below < first:

@@ -130,8 +130,8 @@ def _rust_static(node: "Node", source: bytes) -> Found | None:
     return Found("constant", found[1].decode()) if found else None
 
 
-# The grammar reads the items in "cfg_net! {...}" and "pin_project! {...}" as mere tokens. A sign is found twenty times as
-# fast as a word.
+# The grammar reads the items in "cfg_net! {...}" and "pin_project! {...}" as mere tokens. A sign is found twenty times
+# as fast as a word.
 _MACRO_BEGIN = re.compile(rb"!(?<=\w!) ?\{[ \t]*\r?\n")
 _RUST_ITEM = (
     rb"(?:[ \t]*+(?:(?://|#!?\[)[^\n]*+)?\n)*+[ \t]*+(?:pub(?:\([^)\n]*\))?[ \t]+)?"

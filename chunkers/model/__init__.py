@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Parameter,
         Piece,
         SymbolFacts,
+        maker,
     )
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Parameter",
     "Piece",
     "SymbolFacts",
+    "maker",
     "option",
     "option_of",
 ]

@@ -1,8 +1,8 @@
 """Input and output of chunking: documents, chunks and reports. All offsets are half-open."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, make_dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
 
 from cqm.chunkers.model.options import Fact
 
@@ -293,3 +293,28 @@ class ChunkReport:
 
 CLASS_NOTE, FIELDS_NOTE = "// Class: ", "// Fields: "
 """Prefixes of context lines with facts also found elsewhere, for readers of the chunk alone."""
+
+Values = ParamSpec("Values")
+Made = TypeVar("Made")
+
+
+def maker(frozen: Callable[Values, Made]) -> Callable[Values, Made]:
+    """Return a function that makes objects of a frozen dataclass with slots, from values in the order of its fields.
+
+    Its own constructor takes three to ten times as long, since it sets each field by a call of `object.__setattr__`.
+    The function fills a twin that is not frozen, and then gives it the class.
+
+    Parameters:
+        frozen: the dataclass.
+    """
+    made: Any = frozen
+    defaults = [field(default=it.default, default_factory=it.default_factory) for it in fields(made)]
+    own = [(it.name, it.type, default) for it, default in zip(fields(made), defaults, strict=True)]
+    twin: Any = make_dataclass(made.__name__, own, slots=True)
+
+    def make(*values: object) -> object:
+        it = twin(*values)
+        it.__class__ = made
+        return it
+
+    return cast("Callable[Values, Made]", make)
