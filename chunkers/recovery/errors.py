@@ -41,14 +41,14 @@ def errors_of(root: "Node", language: "Language", source: bytes, *, is_inside: b
 
 def insides(
     node: "Node", children: "list[Node]", language: "Language", source: bytes, *, is_inside: bool
-) -> "Iterator[bool]":
+) -> list[bool]:
     """Tell of each child of a node if it is in a body or in a list of parameters, where errors do no harm."""
-    rule = None if is_inside else language.rules.get(node.type)
+    if is_inside or node.type.endswith(_LISTS):
+        return [True] * len(children)
+    rule = language.rules.get(node.type)
     found = rule(node, source) if rule else None
     is_leaf = found is not None and found.kind != GROUP and bool(found.name) and not found.bodies
-    is_inside = is_inside or node.type.endswith(_LISTS)
-    for child in children:
-        yield is_inside or (is_leaf and _is_body(child, node, language))
+    return [_is_body(child, node, language) for child in children] if is_leaf else [False] * len(children)
 
 
 def _is_body(child: "Node", node: "Node", language: "Language") -> bool:

@@ -62,7 +62,7 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language") ->
             continue
         children = outer.node.children
         is_direct = outer.node == around.node or outer.node.type.endswith(_BODIES)
-        flags = [*insides(outer.node, children, language, around.data, is_inside=outer.is_inside)]
+        flags = insides(outer.node, children, language, around.data, is_inside=outer.is_inside)
         place = 0
         while first < end:
             start, stop = segments[first].start, segments[first].end

@@ -268,9 +268,10 @@ _CPP_TEXT = re.compile(
 )
 
 
-_LOCAL = (
-    *words("struct class enum union", rb"\b[^;{}()=]{0,200}\{"),
-    rb"#[ \t]*define[ \t]",
+_LOCAL = (*words("struct enum union", rb"\b[^;{}()=]{0,200}\{"), rb"#[ \t]*define[ \t]")
+_LOCAL_OF_CPP = (
+    *_LOCAL,
+    *words("class", rb"\b[^;{}()=]{0,200}\{"),
     rb"using(?<![\w.]using)[ \t]+\w{1,100}[ \t]*=",
 )
 
@@ -314,7 +315,7 @@ CPP = Language(
     ),
     rules=_CPP_RULES,
     removed=(without_macros, without_attributes_of_types, without_modules),
-    nodes=_NODES,
+    nodes=replace(_NODES, local=_LOCAL_OF_CPP),
     unread=Unread(
         CPP_SIGNS,
         has_conditionals=True,

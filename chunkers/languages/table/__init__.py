@@ -3,6 +3,7 @@
 To add a language, add its row to a file of its family.
 """
 
+import functools
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -40,5 +41,11 @@ def dialect_of(language: str, text: str) -> str:
     row = BY_NAME.get(language)
     if row is None or not row.dialects:
         return language
+    return _dialect_by_text(language, text)
+
+
+@functools.lru_cache(maxsize=1)
+def _dialect_by_text(language: str, text: str) -> str:
+    # Each stage of chunking a file asks, and the patterns look at all of a text.
     lines = f"\n{text}"
-    return next((name for name, pattern in row.dialects if pattern.search(lines)), language)
+    return next((name for name, pattern in BY_NAME[language].dialects if pattern.search(lines)), language)
