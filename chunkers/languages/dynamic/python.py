@@ -83,19 +83,19 @@ def names_of_python(statement: "Node", source: bytes) -> Iterator[Part]:
     elif source.startswith(b"__slots__", left.start_byte):
         yield from _slots(statement, value, source)
     for _ in range(_MAX_CHAINED):
-        assignment = assignment.child_by_field_name("right") if assignment else None
-        if assignment is None or assignment.type != "assignment":
+        if value is None or value.type != "assignment":
             return
-        left = assignment.child_by_field_name("left")
+        left = value.child_by_field_name("left")
         if left is not None and left.type == "identifier":
             yield Part("", text_of(left, source), statement, left, is_beside=True)
+        value = value.child_by_field_name("right")
 
 
 def _fields(statement: "Node", call: "Node", source: bytes) -> Iterator[Part]:
     """Yield the fields in `namedtuple("P", "a b")` and the members in `Enum("E", ["A"])`."""
     callee = _callee(call, source)
     arguments = call.child_by_field_name("arguments")
-    if callee not in _FIELDS | _ENUMS or arguments is None:
+    if not (callee in _FIELDS or callee in _ENUMS) or arguments is None:
         return
     kind = "constant" if callee in _ENUMS else "property"
     for argument in arguments.named_children[1:]:
