@@ -57,9 +57,12 @@ def units_of(marks: "Sequence[Mark]", first: int, end: int, opening: Mark | None
     """
     units: list[Unit] = []
     pending: list[Mark] = []
+    offsets, lines = source.offsets, source.lines
     for mark in _ungrouped(marks, source):
-        kind = mark.kind
-        if kind == COMMENT and _is_trailing(mark, source):
+        kind, row = mark.kind, mark.first
+        column = mark.node.start_byte - offsets[row] if kind == COMMENT else 0
+        # A comment behind code, which is no comment of what follows.
+        if column > 0 and not lines[row][:column].isspace():
             if units:
                 units[-1].end = max(units[-1].end, mark.last + 1)
         elif kind in _ATTACHED:
@@ -99,12 +102,6 @@ def _stands_alone(mark: Mark, source: "Source") -> bool:
     if mark.kind == GROUP:
         return _must_ungroup(mark, source)
     return not is_loose(mark) and source.size(mark.first, mark.last + 1) >= source.least
-
-
-def _is_trailing(mark: Mark, source: "Source") -> bool:
-    first = mark.first
-    column = mark.node.start_byte - source.offsets[first]
-    return column > 0 and not source.lines[first][:column].isspace()
 
 
 def _attached(pending: list[Mark], mark: Mark, source: "Source") -> int:

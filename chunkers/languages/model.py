@@ -292,6 +292,24 @@ def blanked(found: re.Match[bytes]) -> bytes:
     return bytes(text)
 
 
+def blanked_at(places: Iterable[int], pattern: re.Pattern[bytes], source: bytes) -> bytes:
+    """Blank the named groups of a pattern's matches in a text, where it matches at some places only.
+
+    Parameters:
+        places: where it may match, in order.
+        pattern: with the groups.
+        source: the text.
+    """
+    parts: list[bytes] = []
+    done = 0
+    for place in places:
+        found = pattern.match(source, place) if place >= done else None
+        if found is not None:
+            parts += source[done:place], blanked(found)
+            done = found.end()
+    return b"".join((*parts, source[done:])) if parts else source
+
+
 def text_of(node: "Node | None", source: bytes) -> str:
     """Return the text of a node; empty for None."""
     # `Node.text` reads freed memory if the source came through a function, and parsing with a deadline needs one.

@@ -5,7 +5,7 @@ Patterns that begin with a character match four times as fast as those that begi
 
 import re
 
-from cqm.chunkers.languages.model import blanked
+from cqm.chunkers.languages.model import blanked, blanked_at
 
 # Macros alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer").
 _MACRO = re.compile(
@@ -113,7 +113,7 @@ def _without_first(source: bytes) -> bytes:
     rows = [it.start() for it in _ROW_OF_CAPITALS.finditer(source)]
     if any(_INITIALISED.match(source, row) for row in rows):
         return _EXPORT.sub(blanked, _INITIALISED.sub(blanked, source))
-    return _blanked_at(rows, _EXPORT, source)
+    return blanked_at(rows, _EXPORT, source)
 
 
 def _without_between(source: bytes) -> bytes:
@@ -122,25 +122,13 @@ def _without_between(source: bytes) -> bytes:
         return _BETWEEN.sub(blanked, source)
     near = [it.start() for it in _NEAR_BETWEEN.finditer(source.translate(_CAPITALS))]
     # A match begins with the first of several blanks.
-    return _blanked_at([_first_blank(it, source) for it in near], _BETWEEN, source)
+    return blanked_at([_first_blank(it, source) for it in near], _BETWEEN, source)
 
 
 def _first_blank(place: int, source: bytes) -> int:
     while place and source[place - 1] in _BLANKS:
         place -= 1
     return place
-
-
-def _blanked_at(places: list[int], pattern: re.Pattern[bytes], source: bytes) -> bytes:
-    """Do what `pattern.sub` does, if it matches at some places only."""
-    parts: list[bytes] = []
-    done = 0
-    for place in places:
-        found = pattern.match(source, place) if place >= done else None
-        if found is not None:
-            parts += source[done:place], blanked(found)
-            done = found.end()
-    return b"".join((*parts, source[done:])) if parts else source
 
 
 # "SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf) {" and "ZEND_METHOD(Foo, bar) {" define functions; tests

@@ -2,7 +2,7 @@
 
 import re
 
-from cqm.chunkers.languages.model import blank, blanked
+from cqm.chunkers.languages.model import blank, blanked, blanked_at
 
 
 def without_last_annotations(source: bytes) -> bytes:
@@ -29,13 +29,12 @@ _OF_ENUM = re.compile(
 # The head of a class or object up to the last expression that it delegates to: "class A(d: B) : B by d {".
 _BY_EXPRESSION = rb"[\w.]+(?:<[^<>(){}]*>)?(?:\((?:[^(){}]|\([^(){}]*+\))*+\))?(?:!!)?"
 _DELEGATION = re.compile(
-    rb"\b(?P<head>(?:class|object)(?:[ \t]+\w+)?(?:<[^(){}]{0,400}?>)?(?:\s*(?:"
-    + _ANNOTATION
-    + rb"|[a-z]+\b(?!\())){0,9}?"
+    rb"\b(?:class|object)(?:[ \t]+\w+)?(?:<[^(){}]{0,400}?>)?(?:\s*(?:" + _ANNOTATION + rb"|[a-z]+\b(?!\())){0,9}?"
     rb"(?:\s*(?:constructor\s*)?\((?:[^(){}]|\((?:[^(){}]|\([^(){}]*+\))*+\))*+\))?\s*:"
-    rb"(?:[^(){}\n;=]|(?<=[:,])\n|\n(?=\s*(?:,|by\b))|\((?:[^(){}]|\([^(){}]*+\))*+\)){1,800}?)"
+    rb"(?:[^(){}\n;=]|(?<=[:,])\n|\n(?=\s*(?:,|by\b))|\((?:[^(){}]|\([^(){}]*+\))*+\)){1,800}?"
     rb"\b(?P<by>by\s+" + _BY_EXPRESSION + rb")(?=\s*\{)"
 )
+_HEADS = re.compile(rb"class"), re.compile(rb"object")
 _SHORTEST_NOTE = 4
 
 
@@ -63,7 +62,9 @@ def without_delegation(source: bytes) -> bytes:
     """Blank "by it" before the body of a class, which the grammar takes for a lambda that "it" is called with."""
     if b" by " not in source:
         return source
-    return _DELEGATION.sub(lambda it: it["head"] + blank(it["by"]), source)
+    # Words are found in a tenth of the time that a choice of words takes.
+    heads = sorted(it.start() for word in _HEADS for it in word.finditer(source))
+    return blanked_at(heads, _DELEGATION, source)
 
 
 def _noted(found: re.Match[bytes]) -> bytes:
