@@ -220,6 +220,20 @@ int third() { return MY_VALUE; }
     assert {"first", "ready", "count", "second", "third"} <= names_of(text, "cpp")
 
 
+@pytest.mark.parametrize("blanks", [" ", "  ", "\t", " \t "])
+def test_an_attribute_by_a_macro_may_stand_between_any_blanks(blanks: str) -> None:
+    heads = [
+        "int LIB_API one(void)",
+        "char * LIB_CALL(2) two(int a)",
+        "A_B int three(void)",
+        "static LIB_X int four(void)",
+    ]
+    text = "\n".join(f"{head.replace(' ', blanks)}\n{{\n  return 0;\n}}\n" for head in heads)
+    found = definitions_of(text + "int broken( {\n", "c")
+    assert {(it.name, it.line) for it in found.values()} >= {("one", 1), ("two", 6), ("three", 11), ("four", 16)}
+    assert not {"LIB_API", "LIB_CALL", "A_B", "LIB_X"} & {*found}
+
+
 def test_types_in_capitals_and_templates_made_elsewhere_are_no_macros() -> None:
     text = """
 extern template size_t try_find(size_t first,
