@@ -153,6 +153,7 @@ FAULTS = {
     "damaged seal": "nothing; what it held",
     "cache deleted": "nothing, or status names the layer; what it held",
     "permission lost": "the file or folder is listed as failed; its chunks as they were",
+    "broken settings": "replies, status and the page tell file, line and reason; what the settings before say",
     "clock jumps": "nothing; what the files say",
     "file vanishes": "nothing; nothing of it",
     "file changes while it is read": "nothing; what was read, then what it says at last",

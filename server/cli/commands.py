@@ -31,7 +31,11 @@ from cqm.server.owner.open import OpenedIndex, open_index
 from cqm.server.watching.questions import durations
 
 if TYPE_CHECKING:
+    from cqm.server.config.followed import FollowedSettings
     from cqm.server.config.settings import Settings
+
+_LOOK_SECONDS = 1.0
+"""Time between looks of a watch for changed settings."""
 
 
 def index(root: Path, settings: AskedSettings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
@@ -78,12 +82,9 @@ def status(root: Path, settings: AskedSettings, *, failed: bool, skipped: bool, 
 
 
 def watch(root: Path, settings: "Settings", *, as_json: bool) -> int:
-    """Follow the files of a folder until Ctrl-C, and report each update."""
-    from cqm.server.watching.reports import WatchReport  # start-up time
-
-    if root.is_file() or not settings.watch.enabled:
-        remedy = "Name a folder, and leave watch.enabled true."
-        raise SettingsError(f"{root}: expected a folder to watch, with watch.enabled true.", remedy=remedy)
+    """Follow the files of a folder until Ctrl-C, and report each update; changed settings hold at once."""
+    from cqm.server.config.followed import FollowedSettings  # start-up time of other commands, here and below
+    from cqm.server.watching.reports import WatchReport
 
     def report(said: WatchReport) -> None:
         if as_json:
@@ -91,12 +92,36 @@ def watch(root: Path, settings: "Settings", *, as_json: bool) -> int:
         else:
             show(watch_lines(said.message, said.paths, said.summary))
 
-    with open_index(root, settings, adopts=True) as opened:
-        report(WatchReport(summary=bring_up_to_date(opened)))
-        opened.follow(settings.watch_options(), report)
-        while True:
-            # An endless wait couldn't be interrupted on Windows.
-            time.sleep(1)
+    followed = FollowedSettings(settings)
+    while True:
+        _require_watch(root, followed.settings)
+        with open_index(root, followed.settings, adopts=True) as opened:
+            report(WatchReport(summary=bring_up_to_date(opened)))
+            opened.follow(followed.settings.watch_options(), report)
+            _wait_for_settings(followed, lambda problem: report(WatchReport(problem, problem=True)))
+        report(WatchReport("The settings were changed: the new ones hold from now on."))
+
+
+def _require_watch(root: Path, settings: "Settings") -> None:
+    if root.is_file() or not settings.watch.enabled:
+        remedy = "Name a folder, and leave watch.enabled true."
+        raise SettingsError(f"{root}: expected a folder to watch, with watch.enabled true.", remedy=remedy)
+
+
+def _wait_for_settings(followed: "FollowedSettings", tell: Callable[[str], None]) -> None:
+    """Wait until other settings of the index are to hold, and report files that are refused meanwhile."""
+    from cqm.server.config.followed import about_the_index
+
+    before = about_the_index(followed.settings)
+    while True:
+        # An endless wait couldn't be interrupted on Windows.
+        time.sleep(_LOOK_SECONDS)
+        if not followed.look():
+            continue
+        if followed.problem:
+            tell(followed.problem)
+        elif about_the_index(followed.settings) != before:
+            return
 
 
 def _improve(

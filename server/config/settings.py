@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from pydantic import PrivateAttr
@@ -15,12 +16,14 @@ from cqm.server.config.project_root import FILE_NAME, user_file
 from cqm.server.config.sources import (
     Layer,
     Name,
+    Stamp,
     command_line_layer,
     environment_layer,
     environment_variable,
     nearest,
     problems_text,
     project_layer,
+    stamp_of,
     user_layer,
 )
 from cqm.server.config.trust import TRUST_VARIABLE, outside, refusals, trusts_every_project
@@ -36,6 +39,8 @@ class Settings(Options):
     """The configuration in force."""
 
     _sources: "_Sources | None" = PrivateAttr(default=None)
+    _folder: Path | None = PrivateAttr(default=None)
+    _stamps: Mapping[Path, Stamp] = PrivateAttr(default_factory=dict)
 
     def for_root(self, root: Path) -> "Settings":
         """These settings with the cqm.yml of another folder; of a file, of its folder.
@@ -43,8 +48,31 @@ class Settings(Options):
         Raises:
             SettingsError: that file is not valid, or sets an option forbidden to an untrusted project.
         """
-        sources = self._sources or _Sources(_Source(_NOTHING), user_file(), (_Source(self),))
-        return _settle(sources, root)
+        return _settle(self._read_from, root)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder whose cqm.yml is among the sources; None for no project."""
+        return self._folder
+
+    @property
+    def stamps(self) -> Mapping[Path, Stamp]:
+        """The files that these settings were read from, as they were; also missing ones, which may come."""
+        return self._stamps
+
+    def read_again(self) -> "Settings":
+        """Read the files again, with the environment and the command line as they were given.
+
+        Raises:
+            SettingsError: a file is refused.
+        """
+        sources = self._read_from
+        return _settle(sources.again() if sources.again else sources, self._folder)
+
+    @property
+    def _read_from(self) -> "_Sources":
+        """The sources; for settings that were made in code, these alone."""
+        return self._sources or _Sources(_Source(_NOTHING), user_file(), (_Source(self),))
 
     def group(self, name: str) -> tuple[Path, ...]:
         """Return the folders of a group.
@@ -97,12 +125,16 @@ class _Sources:
         user: the user's file; `user_file` is its path.
         stronger: sources that win over a project's file, weakest first.
         trusts_all: whether every project may set everything.
+        stamps: of the user's file, before it was read.
+        again: reads all of them again; None where they were made in code.
     """
 
     user: _Source
     user_file: Path
     stronger: tuple[_Source, ...]
     trusts_all: bool = False
+    stamps: Mapping[Path, Stamp] = field(default_factory=dict)
+    again: "Callable[[], _Sources] | None" = None
 
     def trusts(self, folder: Path) -> bool:
         """Whether the project in `folder` may set everything."""
@@ -141,19 +173,23 @@ def load_settings(
         SettingsError: a source is refused; the message names it, the line and the reason.
     """
     environment = os.environ if environment is None else environment
-    user = user_file() if user is None else user
-    names = option_names(Options)
-    overrides = overrides or {}
+    return _settle(_read(overrides or {}, environment, user_file() if user is None else user), root)
+
+
+def _read(overrides: Mapping[str, object], environment: Mapping[str, str], user: Path) -> _Sources:
+    """Read all sources but a project's file."""
+    names, stamps = option_names(Options), {user: stamp_of(user)}
     mine = _source(user_layer(user))
     others = (*OTHER_VARIABLES, *_secret_variables(mine.options, environment, overrides, names))
     stronger = (environment_layer(environment, names, others), command_line_layer(overrides, names))
-    sources = _Sources(
+    return _Sources(
         user=mine,
         user_file=user,
         stronger=tuple(map(_source, stronger)),
         trusts_all=trusts_every_project(environment),
+        stamps=stamps,
+        again=partial(_read, overrides, environment, user),
     )
-    return _settle(sources, root)
 
 
 def _source(layer: Layer | None) -> _Source:
@@ -172,6 +208,7 @@ def _secret_variables(
 
 def _settle(sources: _Sources, root: Path | None) -> Settings:
     folder = root.parent if root and not root.is_dir() else root
+    stamps = {**sources.stamps, **({folder / FILE_NAME: stamp_of(folder / FILE_NAME)} if folder else {})}
     project = _with_excludes(_source(project_layer(folder, FILE_NAME) if folder else None), sources.user.options)
     if folder and not sources.trusts(folder):
         _refuse_untrusted(project, sources, folder)
@@ -180,7 +217,7 @@ def _settle(sources: _Sources, root: Path | None) -> Settings:
     problems = list(_block_problems(settings, lambda name: sources.origin(name, project)))
     if problems:
         raise SettingsError("\n".join(problems), remedy="docs/models.md shows such blocks.")
-    settings._sources = sources  # noqa: SLF001 - our own class
+    settings._sources, settings._folder, settings._stamps = sources, folder, stamps  # noqa: SLF001 - our own class
     return settings
 
 

@@ -14,6 +14,9 @@ from cqm.server.errors import SettingsError
 Name = tuple[str, ...]
 """An option's place: `("chunk", "max_tokens")`, or in a block `("providers", "backup", "model")`."""
 
+Stamp = tuple[tuple[int, ...], ...]
+"""Identity, size and times of a file and of what it links to; empty for no file."""
+
 ANY = "*"
 """Stands for the user's name of a block, in the place of an option of blocks."""
 
@@ -56,6 +59,18 @@ class Layer:
     def origin(self, name: Name) -> str:
         """Return the file and line, or variable, of that place."""
         return self.origins[self.place(name)]
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Return what tells one state of a file from the next; it is taken before the file is read."""
+    found = []
+    for look in (os.lstat, os.stat):
+        try:
+            it = look(path)
+        except OSError:
+            continue
+        found.append((it.st_ino, it.st_size, it.st_mtime_ns, it.st_ctime_ns, it.st_mode))
+    return tuple(found)
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

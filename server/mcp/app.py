@@ -209,7 +209,7 @@ def make_server(
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[Served]) -> AsyncIterator[Served]:
-        served = Served(guard, settings, Workspace(settings, updated=counted.updated), Workers(count=2), views)
+        served = Served(guard, Workspace(settings, updated=counted.updated), Workers(count=2), views)
         try:
             with counted.watching(served.workspace.statuses):
                 yield served

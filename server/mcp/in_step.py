@@ -35,6 +35,12 @@ def progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
     return tell
 
 
+def settings_note(served: Served, opened: OpenIndex) -> str:
+    """Write a note where the settings in force are not what their files say now; empty where they are."""
+    problem = served.workspace.settings_problem(opened.index.root)
+    return f"Note: {one_line(problem)}\n" if problem else ""
+
+
 async def asked_in_step(
     ctx: ToolContext, path: str | None, named: ClientRoots, wait: float | None = None
 ) -> list[Asked]:
@@ -55,7 +61,9 @@ async def asked_in_step(
 
 
 async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
-    """Compare the index with its files unless done before; return a note for the reply when it is still behind.
+    """Compare the index with its files unless done before; return notes for the reply.
+
+    They tell that it is still behind its files, or its settings behind theirs.
 
     Parameters:
         opened: the index.
@@ -66,10 +74,11 @@ async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, c
     Raises:
         CqmError: there is no index to answer from, and none could be made.
     """
+    note = settings_note(served, opened)
     if opened.is_in_step and not wait:
-        return ""
+        return note
     if wait and await run_sync(opened.wait, wait, abandon_on_cancel=True):
-        return ""
+        return note
     root, complete = str(opened.index.root), opened.is_complete
     seconds = min(served.settings.server.wait_seconds, _GLANCE_SECONDS) if complete and wait is None else wait
     end = anyio.current_time() + seconds_of(served, seconds)
@@ -81,13 +90,14 @@ async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, c
     job.join()
     done = await job.wait(end - anyio.current_time(), progress_to(ctx))
     if not done:
-        return f"Note: {going_on(root, job)} This answers from the files done so far; ask again later for the rest.\n"
+        so_far = "This answers from the files done so far; ask again later for the rest."
+        return f"{note}Note: {going_on(root, job)} {so_far}\n"
     try:
         job.result()
     except CqmError as error:
         if not complete:
             raise
-        return f"Note: the index could not be compared with the files: {one_line(str(error))}\n"
+        return f"{note}Note: the index could not be compared with the files: {one_line(str(error))}\n"
     # The watch begins with a look of its own; the answer is not known to be fresh before its end.
     await run_sync(opened.wait, min(_GLANCE_SECONDS, max(0.0, end - anyio.current_time())), abandon_on_cancel=True)
-    return ""
+    return note

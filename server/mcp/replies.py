@@ -88,7 +88,7 @@ def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "", n
     if watch:
         lines.append(f"  watch: {watch}")
     if notice:
-        lines.append(f"  {notice}")
+        lines.append(f"  {one_line(notice)}")
     return "\n".join(map(one_line, lines))
 
 

@@ -43,7 +43,6 @@ class Served:
 
     Attributes:
         guard: checks the paths of clients.
-        settings: those outside of any project.
         workspace: the open indexes.
         workers: read and cut previewed files.
         views: draw replies for clients that show them; None for none.
@@ -51,11 +50,15 @@ class Served:
     """
 
     guard: Guard
-    settings: Settings
     workspace: Workspace
     workers: Workers
     views: Views | None = None
     client: Told = field(default_factory=Told)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings outside of any project."""
+        return self.workspace.settings
 
     def take_roots(self, uris: Sequence[str]) -> ClientRoots:
         """Take the roots that the client tells; where they are new, let go of indexes that are no longer served."""
@@ -112,9 +115,10 @@ class Served:
         return Place(self.workspace.open(root), real)
 
     def opened(self, named: ClientRoots) -> "list[list[Place]]":
-        """Return all allowed folders as `places` does, without a look at the disk; empty if an index is not open."""
+        """Return all allowed folders as `places` does, if their indexes are open with their present settings."""
         found = [(self.workspace.opened(folder), folder) for folder in self.guard.granted or self.guard.roots(named)]
-        return [[Place(opened, folder)] for opened, folder in found if opened] if all(it for it, _ in found) else []
+        is_ready = all(opened and not opened.changing.is_behind for opened, _ in found)
+        return [[Place(opened, folder)] for opened, folder in found if opened] if is_ready else []
 
     def places(self, path: str | Sequence[str] | None, named: ClientRoots) -> "list[list[Place]]":
         """Open the indexes answering for one path or several, for all open folders without any; group them by index.

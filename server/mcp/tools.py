@@ -35,7 +35,7 @@ from cqm.server.console import one_line
 from cqm.server.errors import SettingsError
 from cqm.server.mcp.behind import PATIENCE_SECONDS, ask_again
 from cqm.server.mcp.client_roots import NamedRoots
-from cqm.server.mcp.in_step import ToolContext, asked_in_step, bring_in_step, progress_to, seconds_of
+from cqm.server.mcp.in_step import ToolContext, asked_in_step, bring_in_step, progress_to, seconds_of, settings_note
 from cqm.server.mcp.replies import (
     job_reply,
     preview_file,
@@ -108,7 +108,7 @@ async def index_path(
     await run_sync(opened.index.retry_models)
     job = opened.start_or_join(anew=force, retry=retry and not force)
     await job.wait(seconds_of(served, wait_seconds), progress_to(ctx))
-    return job_reply(str(opened.index.root), job)
+    return settings_note(served, opened) + job_reply(str(opened.index.root), job)
 
 
 @explained

@@ -1,6 +1,7 @@
 """Calls to the owner of an index, over connections that are kept, and repeated with the next owner when one dies."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Lock
 from typing import TypeVar
@@ -56,6 +57,7 @@ class Calls:
         self._lock = Lock()
         self._idle: list[Wire] = []
         self._busy: set[Wire] = set()
+        self._is_retired = False
         self.closed = Event()
 
     def connect(self) -> None:
@@ -75,6 +77,24 @@ class Calls:
                 wire.hang_up()
         for wire in idle:
             wire.close()
+
+    def retire(self) -> None:
+        """Let running and late calls end, and keep no connection: another client of this process takes over.
+
+        Its options hold from now on, and only it tells of others.
+        """
+        with self._lock:
+            self._is_retired = True
+            self._greeting = replace(self._greeting, adopts=False)
+            self._noted = _say_nothing
+            idle, self._idle = self._idle, []
+        for wire in idle:
+            wire.close()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was closed or retired."""
+        return self._is_retired or self.closed.is_set()
 
     def call(
         self,
@@ -164,7 +184,7 @@ class Calls:
         """Keep a connection for the next call."""
         with self._lock:
             self._busy.discard(wire)
-            if not self.closed.is_set():
+            if not self.is_over:
                 self._idle.append(wire)
                 return
         wire.close()
@@ -185,6 +205,10 @@ class Calls:
     def _check_open(self) -> None:
         if self.closed.is_set():
             raise ScanError(f"The index of {self._root} is closed.", remedy="Open it again.")
+
+
+def _say_nothing(_notice: str) -> None:
+    """Tell nobody."""
 
 
 def _reply(wire: Wire, report: Report | None, cancelled: Cancelled | None) -> Message:

@@ -52,6 +52,7 @@ class RemoteIndex:
         self._calls = Calls(root, folder, greeting, noted)
         self._beginning = Lock()
         self._listener: Thread | None = None
+        self._following: Wire | None = None
 
     @classmethod
     def open(
@@ -114,6 +115,13 @@ class RemoteIndex:
     def close(self) -> None:
         """Leave the owner; harmless when done before. Running calls end with an error."""
         self._calls.close()
+
+    def retire(self) -> None:
+        """Follow the files no longer, let running and late calls end, and leave the owner then."""
+        self._calls.retire()
+        with self._beginning:
+            if self._following:
+                self._following.hang_up()
 
     def update(
         self,
@@ -274,6 +282,13 @@ class RemoteIndex:
             raise
         return wire
 
+    def _note_following(self, wire: Wire) -> None:
+        """Keep the connection that brings reports, for `retire`; hang it up where that was called meanwhile."""
+        with self._beginning:
+            self._following = wire
+            if self._calls.is_over:
+                wire.hang_up()
+
     def _listen(self, wire: Wire, options: "WatchOptions", report: "Callable[[WatchReport], None]") -> None:
         for each in self._reports(wire, options):
             report(each)
@@ -283,17 +298,18 @@ class RemoteIndex:
         from cqm.server.watching.reports import WatchReport
 
         told, deaths = "", 0
-        while not self._calls.closed.is_set():
+        while not self._calls.is_over:
             began = time.monotonic()
             try:
                 wire = wire or self._followed(options)
+                self._note_following(wire)
                 told = ""
                 while True:
                     yield taken(WatchReport, wire.receive()[REPORT])
             except (ConnectionError, CqmError) as error:
                 if wire:
                     self._calls.drop(wire)
-                if isinstance(error, CqmError) and str(error) != told and not self._calls.closed.is_set():
+                if isinstance(error, CqmError) and str(error) != told and not self._calls.is_over:
                     told = str(error)
                     yield WatchReport(told, problem=True)
             wire = None

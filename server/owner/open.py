@@ -42,6 +42,9 @@ class OpenedIndex(Protocol):
     def close(self) -> None:
         """Close it."""
 
+    def retire(self) -> None:
+        """Let running and late calls end where others have it open too, and close it else."""
+
     def update(
         self,
         paths: Iterable[str | Path] | None = None,

@@ -97,7 +97,8 @@ def _card(library: Library, name: str) -> str:
         return f"<section class='card'><h2>{safe(name)}</h2>{notes([str(error)])}</section>"
     status = replace(status, freshness=judged(status.freshness, backlog.count, backlog.since))
     more = (("watch", safe(opened.watch_state())), ("owner's memory", _memory(Path(opened.index.folder))))
-    return status_card(status, _work(opened, status), more)
+    told = notes(filter(None, [library.workspace.notice(library.roots[name])]))
+    return status_card(status, f"{_work(opened, status)}{told}", more)
 
 
 def status_card(status: IndexStatus, work: str = "", more: Iterable[tuple[str, str]] = ()) -> str:
@@ -105,7 +106,7 @@ def status_card(status: IndexStatus, work: str = "", more: Iterable[tuple[str, s
 
     Parameters:
         status: of the index.
-        work: what is going on, as HTML.
+        work: what is going on, and notes, as HTML.
         more: further facts, with HTML as values.
     """
     updated = f"{freshness_text(status.freshness)}, updated {ago(status.updated_at, now=time.time())}"

@@ -30,15 +30,18 @@ class Library:
 
     Attributes:
         roots: real paths, by the names that stand before paths where there are several.
-        settings: those outside of any project, with the page's own section.
         workspace: has the indexes open.
         workers: cut previewed files.
     """
 
     roots: Mapping[str, Path]
-    settings: Settings
     workspace: Workspace
     workers: Workers
+
+    @property
+    def settings(self) -> Settings:
+        """The settings outside of any project, with the page's own section."""
+        return self.workspace.settings
 
     def opened(self, name: str) -> OpenIndex:
         """Open the index of a root by its name; bring it up to date and follow its files, unless that was done."""
@@ -64,7 +67,7 @@ class Library:
         return self.opened(name).index.search(query)
 
     def states(self, root: str = "") -> Iterator[str]:
-        """Tell in sentences why an answer may lack files: a root is gone, or its first index is being made.
+        """Tell in sentences why an answer may be another one: a root is gone, new, or its settings can't be read.
 
         Parameters:
             root: name of the only root that was searched; empty for all.
@@ -76,6 +79,8 @@ class Library:
                 yield f"{folder} does not exist any more; this is its last index. Bring it back or mount its disk."
                 continue
             opened = self.workspace.open(folder)
+            if problem := self.workspace.settings_problem(folder):
+                yield problem
             job = opened.running_job()
             if job and not opened.is_complete:
                 yield f"Indexing {folder} goes on, and what is missing cannot be found: {pace_text(job.progress)}."
@@ -122,6 +127,6 @@ class Library:
         return form.format(path=quote(whole.as_posix().lstrip("/"), errors="backslashreplace"), line=line)
 
 
-def make_library(roots: Sequence[Path], settings: Settings, workspace: Workspace, workers: Workers) -> Library:
+def make_library(roots: Sequence[Path], workspace: Workspace, workers: Workers) -> Library:
     """Make the library of some roots, whose indexes are opened when they are asked for."""
-    return Library(dict(zip(names_of(roots), roots, strict=True)), settings, workspace, workers)
+    return Library(dict(zip(names_of(roots), roots, strict=True)), workspace, workers)

@@ -51,7 +51,7 @@ def opened_library(roots: Sequence[Path], settings: Settings) -> Iterator[Librar
     """Open the library of some roots while a block runs; an index is opened when a page first asks for it."""
     workspace, workers = Workspace(settings, remembered=False), Workers(count=2)
     try:
-        yield make_library(roots, settings, workspace, workers)
+        yield make_library(roots, workspace, workers)
     finally:
         workspace.close()
         workers.close()

@@ -156,6 +156,10 @@ class FollowedIndex(Index):
         """List the last questions of others: none, since no other process can ask an index held alone."""
         return ()
 
+    def retire(self) -> None:
+        """Close it: no other process can have an index held alone."""
+        self.close()
+
     def close(self) -> None:
         """Stop following, and close the index; see `Index.close`."""
         self._may_follow = False

@@ -5,22 +5,33 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock, RLock, Thread
+from typing import Protocol
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import has_index
 from cqm.index.generations.folders import current_name
 from cqm.index.model.progress import UpdateSummary
 from cqm.index.model.status import IndexStatus
+from cqm.server.config.followed import FollowedSettings, about_the_index
 from cqm.server.config.project_root import is_project
 from cqm.server.config.settings import Settings
+from cqm.server.errors import SettingsError
 from cqm.server.owner.open import OpenedIndex, open_index
 from cqm.server.watching.reports import Backlog, WatchReport
+from cqm.server.workspace.changing import Changing, Looks, from_the_start
 from cqm.server.workspace.jobs import Cancelled, Job, Report
 
 _log = logging.getLogger(__name__)
 
 Updated = Callable[[UpdateSummary], None]
+
+
+class Reopen(Protocol):
+    """Opens an index of a workspace with settings."""
+
+    def __call__(self, settings: Settings, *, is_changed: bool) -> OpenedIndex:
+        """Open it; changed settings hold for all who use it, if those before did."""
 
 
 class OpenIndex:
@@ -30,18 +41,29 @@ class OpenIndex:
         index: opened; closed by `close`.
         settings: of its root.
         updated: called with each update, from any thread.
+        reopen: opens it with changed settings.
     """
 
-    def __init__(self, index: OpenedIndex, settings: Settings, updated: Updated = lambda _: None) -> None:
-        self.index = index
+    def __init__(self, index: OpenedIndex, settings: Settings, updated: Updated, reopen: Reopen) -> None:
+        self._index = index
         self.settings = settings
         self._updated = updated
+        self._reopen = reopen
+        self.changing = Changing(settings, self._put_in_force)
         self.can_follow = settings.watch.enabled and not index.root.is_file()
         self._lock = Lock()
+        self._replacing = RLock()
+        self._retired: list[OpenedIndex] = []
         self._job: Job | None = None
         self._anew = self._retries = False
         self._compared = False
         self._closing = False
+
+    @property
+    def index(self) -> OpenedIndex:
+        """The index as it is open now. One that is held alone is awaited while it is opened with other settings."""
+        with self._replacing:
+            return self._index
 
     @property
     def is_in_step(self) -> bool:
@@ -90,8 +112,9 @@ class OpenIndex:
             is_enough = retry or (not self._retries and (self._anew or not anew))
             if self._job is None or not is_enough or not self._job.join():
                 self._anew, self._retries = anew, retry
-                work = self._retry if retry else partial(self._compare, anew=anew)
-                self._job = Job(work, name=f"index {self.index.root.name}")
+                index = self._index
+                work = partial(self._retry, index) if retry else partial(self._compare, index, anew=anew)
+                self._job = Job(work, name=f"index {index.root.name}")
                 self._job.start()
             return self._job
 
@@ -101,16 +124,65 @@ class OpenIndex:
             self._closing = True
         if job := self.running_job():
             job.end()
+        for retired in self._retired:
+            retired.close()
         self.index.close()
 
-    def _compare(self, report: Report, cancelled: Cancelled, *, anew: bool) -> UpdateSummary:
-        summary = self.index.update(None, anew=anew, report=report, cancelled=lambda: self._closing or cancelled())
+    def _put_in_force(self, settings: Settings) -> None:
+        """Take changed settings; open the index anew where they are about more than answers, and compare its files.
+
+        Raises:
+            CqmError: it can't be opened so; all stays as it was.
+        """
+        if settings.index.shared != self.settings.index.shared:
+            message = f"index.shared: {str(settings.index.shared).lower()} holds from the next start of this process."
+            raise SettingsError(message)
+        if about_the_index(settings) == about_the_index(self.settings):
+            self.settings = settings
+            return
+        was_used = self._compared or self.running_job() is not None
+        if settings.index.shared:
+            opened = self._reopen(settings, is_changed=True)
+            with self._lock:
+                # Calls that have the former one go on; its job is done by the owner with the new options.
+                retired = self._exchange(opened, settings)
+            self._retired.append(retired)
+            retired.retire()
+        else:
+            self._replace(settings)
+        if was_used:
+            self.start_or_join()
+
+    def _exchange(self, opened: OpenedIndex, settings: Settings) -> OpenedIndex:
+        """Have another open index from now on; return the former one."""
+        before, self._index, self.settings = self._index, opened, settings
+        self.can_follow = settings.watch.enabled and not opened.root.is_file()
+        self._compared, self._job = False, None
+        return before
+
+    def _replace(self, settings: Settings) -> None:
+        """Close the index, which nobody else can have, and open it with other settings, or as it was."""
+        with self._lock:
+            self._closing = True
+            if job := self.running_job():
+                job.end()
+            self._closing = False
+            with self._replacing:
+                self._index.close()
+                try:
+                    self._exchange(self._reopen(settings, is_changed=True), settings)
+                except CqmError:
+                    self._exchange(self._reopen(self.settings, is_changed=False), self.settings)
+                    raise
+
+    def _compare(self, index: OpenedIndex, report: Report, cancelled: Cancelled, *, anew: bool) -> UpdateSummary:
+        summary = index.update(None, anew=anew, report=report, cancelled=lambda: self._closing or cancelled())
         self._updated(summary)
         for note in summary.notes:
             _log.warning("%s", note)
-        if not (summary.cancelled or self._compared or self._closing):
+        if not (summary.cancelled or self._compared or self._closing) and index is self._index:
             if self.can_follow:
-                self.index.follow(self.settings.watch_options(), self._report)
+                index.follow(self.settings.watch_options(), self._report)
             self._compared = True
         return summary
 
@@ -119,9 +191,9 @@ class OpenIndex:
         if report.summary:
             self._updated(report.summary)
 
-    def _retry(self, report: Report, cancelled: Cancelled) -> UpdateSummary:
-        failed = [problem.path for problem in self.index.status().failed]
-        return self.index.update(failed, report=report, cancelled=lambda: self._closing or cancelled())
+    def _retry(self, index: OpenedIndex, report: Report, cancelled: Cancelled) -> UpdateSummary:
+        failed = [problem.path for problem in index.status().failed]
+        return index.update(failed, report=report, cancelled=lambda: self._closing or cancelled())
 
 
 class Workspace:
@@ -134,13 +206,20 @@ class Workspace:
     """
 
     def __init__(self, settings: Settings, *, remembered: bool = True, updated: Updated = lambda _: None) -> None:
-        self._settings = settings
+        self._started = settings
+        self._base = FollowedSettings(settings)
         self._updated = updated
         self._remembered = remembered
         self._open: dict[Path, OpenIndex] = {}
         self._notices: dict[Path, str] = {}
         self._opening: dict[Path, Lock] = {}
         self._lock = Lock()
+        self._looks = Looks(self._look)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings outside of any project, as their files are now."""
+        return self._base.settings
 
     def root_of(self, path: Path, allowed: Path) -> Path:
         """Find the root whose index answers for a path, at or above it and not above the allowed root.
@@ -165,23 +244,50 @@ class Workspace:
         return self._open.get(root)
 
     def open(self, root: Path) -> OpenIndex:
-        """Return the index of a root; open it if needed.
+        """Return the index of a root; open it if needed. Settings that were just changed are awaited for a moment.
 
         Raises:
             CqmError: it can't be opened: it is in use, damaged, or its settings are not valid.
         """
         if opened := self._open.get(root):
+            if opened.changing.is_behind:
+                self._looks.wait_for(lambda: not opened.changing.is_behind)
             return opened
         with self._lock:
             opening = self._opening.setdefault(root, Lock())
         # A lock for each root: an owner or store that takes a minute delays no other root.
         with opening:
             if root not in self._open:
-                settings = self._settings.for_root(root)
-                noted = partial(self._note, root)
-                index = open_index(root, settings, noted=noted, remembered=self._remembered)
-                self._open[root] = OpenIndex(index, settings, self._updated)
+                settings = self.settings.for_root(root)
+                index = self._opened(root, settings)
+                self._open[root] = OpenIndex(index, settings, self._updated, partial(self._opened, root))
+                self._looks.begin()
             return self._open[root]
+
+    def _opened(self, root: Path, settings: Settings, *, is_changed: bool = False) -> OpenedIndex:
+        noted, before = partial(self._note, root), self._notices.pop(root, "")
+        # Of clients with different settings, the one whose settings held has its new ones, and the others are told.
+        adopts = is_changed and not before
+        try:
+            return open_index(root, settings, adopts=adopts, noted=noted, remembered=self._remembered)
+        except CqmError:
+            self._notices[root] = before
+            raise
+
+    def settings_problem(self, root: Path) -> str:
+        """Sentences telling why the settings in force are not what the files say now; empty where they are."""
+        opened = self._open.get(root)
+        found = [opened.changing.problem if opened else "", self._base.problem]
+        return " ".join(dict.fromkeys(filter(None, found)))
+
+    def _look(self) -> bool:
+        """Put changed settings in force; whether some are known that don't hold yet."""
+        self._base.look()
+        for root in tuple(self._open):
+            with self._opening[root]:
+                if opened := self._open.get(root):
+                    opened.changing.look()
+        return self._base.is_behind or any(opened.changing.is_behind for opened in tuple(self._open.values()))
 
     def keep(self, folders: Sequence[Path]) -> None:
         """Let go of the indexes outside of some folders: their work stops at the next file, unless others want it."""
@@ -197,8 +303,9 @@ class Workspace:
                 opened.close()
 
     def notice(self, root: Path) -> str:
-        """Sentence telling that other settings than the root's are in force; empty when its own are."""
-        return self._notices.get(root, "")
+        """Sentences telling that other settings than the root's are in force, or not yet; empty when its own are."""
+        from_start = from_the_start(self._started, self._base.settings)
+        return " ".join(filter(None, [self._notices.get(root), self.settings_problem(root), from_start]))
 
     def _note(self, root: Path, notice: str) -> None:
         self._notices[root] = notice
@@ -213,7 +320,9 @@ class Workspace:
         """
         from cqm.index.status.status import read_status  # start-up time
 
-        return read_status(root, self._settings.index_options(root))
+        opened = self._open.get(root)
+        # A cqm.yml that is broken meanwhile does not hide the index.
+        return read_status(root, opened.index.options if opened else self.settings.index_options(root))
 
     def statuses(self) -> list[IndexStatus]:
         """Ask the open indexes for their status; one that cannot tell now is left out."""
@@ -224,10 +333,11 @@ class Workspace:
         return found
 
     def _has_index(self, root: Path) -> bool:
-        return has_index(root, self._settings.index_options(root))
+        return has_index(root, self.settings.index_options(root))
 
     def close(self) -> None:
         """Close all; running work stops at the next file."""
+        self._looks.end()
         with self._lock:
             opening = list(self._opening.values())
         with ExitStack() as closing:

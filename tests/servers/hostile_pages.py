@@ -65,7 +65,7 @@ def opened_library(roots: list[Path], home: Path, **options: str) -> Iterator[Li
         closing.callback(workspace.close)
         for root in roots:
             workspace.open(root).start_or_join().result()
-        yield make_library(roots, settings, workspace, workers)
+        yield make_library(roots, workspace, workers)
 
 
 def entered(library: Library) -> TestClient:

@@ -91,6 +91,23 @@ def test_an_index_that_another_process_watches_is_searched_indexed_and_told_of(c
         assert cqm.run("status").stderr == ""
 
 
+@pytest.mark.parametrize("is_shared", ["true", "false"])
+def test_a_watch_takes_a_changed_cqm_yml_and_tells_a_broken_one(cqm: "Cqm", is_shared: str) -> None:
+    cqm.environment["CQM_INDEX_SHARED"] = is_shared
+    with cqm.started("watch", "--json") as running:
+        assert running.stdout
+        reports = (json.loads(line) for line in running.stdout)
+        assert next(reports)["summary"]["added"] == 3
+        (cqm.project / "cqm.yml").write_text("serach: 1\n")
+        told = next(it for it in reports if it["problem"])
+        assert f'{cqm.project / "cqm.yml"}:1: unknown option "serach"' in told["message"]
+        (cqm.project / "cqm.yml").write_text("scan: {exclude: [docs/]}\n")
+        assert next(it for it in reports if "new ones hold" in it["message"])
+        assert next(it for it in reports if it["summary"])["summary"]["deleted"] == 1
+        (cqm.project / "src" / "later.py").write_text("LATER = 1\n")
+        assert next(it for it in reports if it["summary"] and it["summary"]["added"] == 1)
+
+
 def test_an_index_that_one_process_has_alone_says_so_and_still_tells_its_state(cqm: "Cqm") -> None:
     cqm.environment["CQM_INDEX_SHARED"] = "false"
     with cqm.started("watch", "--json") as running:

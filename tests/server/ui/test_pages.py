@@ -197,12 +197,32 @@ def test_an_index_that_cannot_be_opened_is_told_on_the_page_of_health_and_in_its
 
     with opened_library([good], tmp_path / "home") as library:
         (bad / "cqm.yml").write_text("chunk: {max_tokens: many}\n")
-        both = make_library([good, bad], library.settings, library.workspace, library.workers)
+        both = make_library([good, bad], library.workspace, library.workers)
         page = shown(entered(both), "health")
         events = anyio.run(told, both)
     for text in (page, events[1]):
         assert "1 indexed" in text
         assert "max_tokens" in text
+
+
+@pytest.mark.processes
+def test_a_cqm_yml_that_was_broken_meanwhile_is_told_beside_results_and_health(tmp_path: Path) -> None:
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    (root / "app.py").write_text("def begin():\n    return 1\n")
+    with opened_library([root], tmp_path / "home") as library:
+        (root / "cqm.yml").write_text("chunk: {max_tokens: many}\n")
+        browser = entered(library)
+        told = f"{root}/cqm.yml:1"
+        while told not in shown(browser, "health"):
+            pass
+        page = shown(browser, "results", q="begin")
+        assert told in page
+        assert "app.py" in page
+        (root / "cqm.yml").unlink()
+        while told in shown(browser, "results", q="begin"):
+            pass
+        assert told not in shown(browser, "health")
 
 
 @pytest.mark.processes
@@ -320,7 +340,7 @@ def test_a_search_during_the_first_index_says_that_it_goes_on(tmp_path: Path) ->
     for number in range(300):
         (root / f"part{number}.py").write_text(f"def gather_{number}(basket):\n    return basket + {number}\n" * 20)
     with opened_library([], tmp_path / "home") as empty:
-        library = make_library([root], empty.settings, empty.workspace, empty.workers)
+        library = make_library([root], empty.workspace, empty.workers)
         page = shown(entered(library), "results", q="not_a_word_in_here")
     assert f"Indexing {root} goes on" in page
     assert "The index is empty" not in page
