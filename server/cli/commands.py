@@ -1,5 +1,6 @@
 """Commands of `cqm`, once their options are read. Each returns an exit code."""
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,6 +25,7 @@ from cqm.server.answers.status_text import (
     watch_lines,
 )
 from cqm.server.cli.progress import Report, bring_up_to_date, interruptible, progress_shown, update
+from cqm.server.config.project_root import left_by_link
 from cqm.server.config.usual import AskedSettings
 from cqm.server.console import emit, number, say, show
 from cqm.server.errors import SettingsError
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from cqm.server.config.settings import Settings
 
 _LOOK_SECONDS = 1.0
-"""Time between looks of a watch for changed settings."""
+"""Time between looks of a watch for changed settings and links."""
 
 
 def index(root: Path, settings: AskedSettings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
@@ -81,8 +83,16 @@ def status(root: Path, settings: AskedSettings, *, failed: bool, skipped: bool, 
     return 0
 
 
-def watch(root: Path, settings: "Settings", *, as_json: bool) -> int:
-    """Follow the files of a folder until Ctrl-C, and report each update; changed settings hold at once."""
+def watch(given: Path, settings: "Settings", *, as_json: bool) -> int:
+    """Follow the files of a folder until Ctrl-C, and report each update.
+
+    Changed settings hold at once, and so does another folder that a link is switched to.
+
+    Parameters:
+        given: the folder, by an absolute path in which links may be switched.
+        settings: of it.
+        as_json: print JSON instead of text.
+    """
     from cqm.server.config.followed import FollowedSettings  # start-up time of other commands, here and below
     from cqm.server.watching.reports import WatchReport
 
@@ -92,14 +102,15 @@ def watch(root: Path, settings: "Settings", *, as_json: bool) -> int:
         else:
             show(watch_lines(said.message, said.paths, said.summary))
 
-    followed = FollowedSettings(settings)
     while True:
-        _require_watch(root, followed.settings)
-        with open_index(root, followed.settings, adopts=True) as opened:
+        root, followed = Path(os.path.realpath(given)), FollowedSettings(settings)
+        _require_watch(root, settings)
+        with open_index(root, settings, adopts=True) as opened:
             report(WatchReport(summary=bring_up_to_date(opened)))
-            opened.follow(followed.settings.watch_options(), report)
-            _wait_for_settings(followed, lambda problem: report(WatchReport(problem, problem=True)))
-        report(WatchReport("The settings were changed: the new ones hold from now on."))
+            opened.follow(settings.watch_options(), report)
+            news = _wait_for_news(given, root, followed, lambda it: report(WatchReport(it, problem=True)))
+        report(WatchReport(news))
+        settings = followed.settings if os.path.realpath(given) == str(root) else settings.for_root(given)
 
 
 def _require_watch(root: Path, settings: "Settings") -> None:
@@ -108,20 +119,30 @@ def _require_watch(root: Path, settings: "Settings") -> None:
         raise SettingsError(f"{root}: expected a folder to watch, with watch.enabled true.", remedy=remedy)
 
 
-def _wait_for_settings(followed: "FollowedSettings", tell: Callable[[str], None]) -> None:
-    """Wait until other settings of the index are to hold, and report files that are refused meanwhile."""
+def _wait_for_news(given: Path, root: Path, followed: "FollowedSettings", tell: Callable[[str], None]) -> str:
+    """Wait until a link leads to another folder, or other settings of the index are to hold; say which.
+
+    Parameters:
+        given: the folder, in which links may be switched.
+        root: where it led.
+        followed: the settings.
+        tell: called with reasons why their files are refused.
+    """
     from cqm.server.config.followed import about_the_index
 
     before = about_the_index(followed.settings)
     while True:
         # An endless wait couldn't be interrupted on Windows.
         time.sleep(_LOOK_SECONDS)
+        now = Path(os.path.realpath(given))
+        if now != root and now.is_dir() and not left_by_link(given):
+            return f"{given} leads to {now} now, which is watched from now on."
         if not followed.look():
             continue
         if followed.problem:
             tell(followed.problem)
         elif about_the_index(followed.settings) != before:
-            return
+            return "The settings were changed: the new ones hold from now on."
 
 
 def _improve(

@@ -1,5 +1,6 @@
 """Check the folders a client may name: every path of a tool call passes here before anything is read."""
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from cqm.server.answers.merged import names_of
-from cqm.server.config.project_root import is_too_wide, project_root
+from cqm.server.config.project_root import is_too_wide, left_by_link, project_root
 from cqm.server.errors import PathRefusedError
 
 _HOW_TO_ALLOW = "Ask the user to allow it: `cqm serve {}--root FOLDER`, `server.roots` in the user's own cqm.yml{}."
@@ -68,15 +69,47 @@ class Guard:
     """The readable folders; all paths are real ones, so no link leads out of them.
 
     Attributes:
-        granted: folders from the command line and the settings.
+        given: folders from the command line and the settings, as they are named there, made absolute. Each call finds
+            anew where a link among them leads: another release may have taken its place.
+        first: where the given folders led when they were given.
         working: the project around the working folder, which counts when none is granted.
         ask_clients: whether roots named by a client count too. They do over stdio, where the client is the user's own
             program; a network client can't grant itself anything.
     """
 
-    granted: tuple[Path, ...]
+    given: tuple[Path, ...]
     working: Path
     ask_clients: bool = True
+    first: tuple[Path, ...] = ()
+
+    @property
+    def granted(self) -> tuple[Path, ...]:
+        """The given folders as real paths, also those that are gone.
+
+        Raises:
+            PathRefusedError: a link was switched and leads out of its project now: it may be a stranger's.
+        """
+        real = tuple(Path(os.path.realpath(folder)) for folder in self.given)
+        if real != self.first:
+            for folder, now, first in zip(self.given, real, self.first, strict=True):
+                if now != first and (project := left_by_link(folder)):
+                    message = f"The folder {_shown(str(folder))} that is served leads out of {project} now."
+                    raise PathRefusedError(message, remedy=f"Serve {_shown(str(now))} itself, if you want that.")
+        return tuple(dict.fromkeys(real))
+
+    @property
+    def missing(self) -> tuple[Path, ...]:
+        """The given folders that are gone, as they are named."""
+        return tuple(folder for folder in self.given if not folder.exists())
+
+    def there(self, named: ClientRoots = NO_ROOTS) -> tuple[Path, ...]:
+        """Return the folders that a call without a path is about: those that exist, all if none does.
+
+        Raises:
+            PathRefusedError: see `roots`.
+        """
+        allowed = self.granted or self.roots(named)
+        return tuple(folder for folder in allowed if folder.exists()) or allowed
 
     def roots(self, named: ClientRoots = NO_ROOTS) -> tuple[Path, ...]:
         """Return the folders allowed to a client with these own roots, without repetition.
@@ -107,8 +140,8 @@ class Guard:
         """Whether the client's roots make no difference for a path, so it needn't be asked for them."""
         if not self.ask_clients:
             return True
-        if not self.granted or path is None or not path.strip():
-            return bool(self.granted)
+        if not self.given or path is None or not path.strip():
+            return bool(self.given)
         return _is_in(_locate(path, self.granted), self.granted)
 
     def admit(self, path: str | None, named: ClientRoots = NO_ROOTS) -> tuple[Path, Path]:
@@ -123,7 +156,10 @@ class Guard:
             PathRefusedError: it is outside the roots, doesn't exist, or is None with several roots.
         """
         if path is None or not path.strip():
-            return (_only(self.granted or self.roots(named)),) * 2
+            root = _only(self.there(named))
+            if not root.exists():
+                raise PathRefusedError(gone(root), remedy=BRING_BACK)
+            return root, root
         roots = self.roots(named)
         real = _locate(path.strip(), roots)
         holders = [root for root in roots if real.is_relative_to(root)]
@@ -144,16 +180,22 @@ def gone(root: Path) -> str:
     return f"The folder {_shown(str(root))} that is served does not exist any more."
 
 
+def left_out(roots: Sequence[Path]) -> str:
+    """Write a note about served folders that are gone, for an answer of the others; empty for none."""
+    return "".join(f"Note: {gone(root)} It is not in this answer. {BRING_BACK}\n" for root in roots)
+
+
 def make_guard(granted: Iterable[Path], *, working: Path | None = None, ask_clients: bool = True) -> Guard:
     """Make a guard of folders in the user's words; without any, of the project around the working folder.
 
-    It is the project that `cqm search` would search there.
+    It is the project that `cqm search` would search there. A folder may be missing: its disk may be mounted later.
 
     Raises:
-        PathRefusedError: a granted folder doesn't exist.
+        PathRefusedError: a granted folder has a name that no folder can have.
     """
-    folders = tuple(_existing(folder) for folder in granted)
-    return Guard(folders, project_root((working or Path.cwd()).resolve()), ask_clients)
+    folders = tuple(_named(folder) for folder in granted)
+    first = tuple(Path(os.path.realpath(folder)) for folder in folders)
+    return Guard(folders, project_root((working or Path.cwd()).resolve()), ask_clients, first)
 
 
 def roots_of_uris(uris: Sequence[str], before: ClientRoots = NO_ROOTS) -> ClientRoots:
@@ -191,12 +233,14 @@ def _local_path(uri: str) -> str:
     return url2pathname(parts.path) if is_here else ""
 
 
-def _existing(folder: Path) -> Path:
+def _named(folder: Path) -> Path:
     try:
-        return folder.expanduser().resolve(strict=True)
+        named = Path(os.path.abspath(folder.expanduser()))  # noqa: PTH100 - `resolve` follows links
+        named.exists()
     except (OSError, RuntimeError, ValueError) as error:
         message = f"The root {_shown(str(folder))} cannot be served: {_shown(str(error))}."
         raise PathRefusedError(message, remedy="Check the path.") from error
+    return named
 
 
 def _only(roots: tuple[Path, ...]) -> Path:

@@ -49,6 +49,7 @@ from cqm.server.operations.logs import CALLS, FIELDS, JSON, formatter
 from cqm.server.operations.metrics import Metrics
 from cqm.server.workspace.workspace import Workspace
 
+_log = logging.getLogger(__name__)
 _calls = logging.getLogger(CALLS)
 
 INSTRUCTIONS = """\
@@ -286,7 +287,7 @@ def serve(
         views: draw replies for clients that show them.
 
     Raises:
-        PathRefusedError: a root doesn't exist.
+        PathRefusedError: a root has a name that no folder can have.
         ServeError: the address can't be served.
     """
     # Before the SDK's own set-up, which would draw boxes around every line.
@@ -297,10 +298,12 @@ def serve(
         _calls.setLevel(logging.INFO)
     traces.begin()
     guard = make_guard(roots, ask_clients=http is None)
+    for folder in guard.missing:
+        _log.warning("%s of server.roots does not exist. It is served as soon as it does.", folder)
     metrics = Metrics()
     server = make_server(settings, guard, metrics, views)
     if http:
-        shown = guard.granted or (() if is_too_wide(guard.working) else (guard.working,))
+        shown = guard.given or (() if is_too_wide(guard.working) else (guard.working,))
         with pages_of(shown, settings) if pages_of and shown else nullcontext() as pages:
             serve_http(server, http, pages, metrics.text, settings.server.hosts)
     else:

@@ -143,7 +143,7 @@ async def _with_facts(
         return named
     served: Served = ctx.request_context.lifespan_context
     try:
-        folders = served.guard.granted or served.guard.roots(named)
+        folders = served.guard.there(named)
         if not path and len(folders) > 1:
             listed = ", ".join(map(str, folders))
             return f"{text}\n\n{one_line(f'Several folders are open: {listed}. Give the tools the `path` of one.')}"

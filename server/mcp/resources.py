@@ -169,7 +169,7 @@ def _offered(served: Served, text: str, has_lines: bool) -> list[str]:  # noqa: 
 
 
 def _offered_of(served: Served, root: Path, text: str, has_lines: bool) -> list[str]:  # noqa: FBT001 - as above
-    if not served.workspace.status(root).exists:
+    if not (root.exists() and served.workspace.status(root).exists):
         return []
     index = served.workspace.open(root).index
     path, colon, typed = text.rpartition(":")

@@ -1,5 +1,6 @@
 """State of a server shared by its tools; it turns a client's path into an index."""
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from cqm.server.client_views import Views
 from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError
-from cqm.server.mcp.allowed_paths import BRING_BACK, NO_ROOTS, ClientRoots, Guard, gone, roots_of_uris
+from cqm.server.mcp.allowed_paths import BRING_BACK, NO_ROOTS, ClientRoots, Guard, gone, left_out, roots_of_uris
 from cqm.server.mcp.behind import LACKS, PATIENCE_SECONDS, ask_again
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
@@ -71,9 +72,25 @@ class Served:
                 self.workspace.keep(())
         return now
 
-    def missing_note(self, path: object, named: ClientRoots) -> str:
-        """Write a note about roots of the client that are gone, for an answer about all of them."""
-        return "" if path or self.guard.granted else named.note
+    def _let_go(self, named: ClientRoots) -> None:
+        """Let go of the indexes of folders that a link among the served ones has left."""
+        allowed = (*self.guard.granted, *named.folders)
+        if self.guard.given and any(not _is_below(root, allowed) for root in self.workspace.open_roots()):
+            self.workspace.keep(allowed)
+
+    def missing_note(self, path: object, named: ClientRoots, asked: Sequence[Path] = ()) -> str:
+        """Write a note about served folders that are gone, for an answer about all of them.
+
+        Parameters:
+            path: in the call; with one, it is not about all.
+            named: the client's own roots.
+            asked: the roots that answer, perhaps one that is gone from its last index.
+        """
+        if path:
+            return ""
+        if not self.guard.given:
+            return named.note
+        return left_out([it for it in self.guard.missing if Path(os.path.realpath(it)) not in asked])
 
     def root_of(self, path: str | None, named: ClientRoots) -> tuple[Path, Path]:
         """Resolve a client's path; return the real path, and the root whose index answers for it.
@@ -89,15 +106,14 @@ class Served:
         """Return the root of a path; without a path, those of all allowed folders and of open indexes below them."""
         if path is not None:
             return (self.root_of(path, named)[1],)
-        allowed = self.guard.granted or self.guard.roots(named)
+        allowed = self.guard.there(named)
         roots = [self.workspace.root_of(folder, folder) for folder in allowed]
         below = [root for root in self.workspace.open_roots() if any(root.is_relative_to(folder) for folder in allowed)]
         return tuple(dict.fromkeys(roots + below))
 
     def names(self, named: ClientRoots) -> dict[Path, str]:
         """Name the roots of all allowed folders, as results of several show them; empty where it is one."""
-        allowed = self.guard.granted or self.guard.roots(named)
-        roots = [*dict.fromkeys(self.workspace.root_of(folder, folder) for folder in allowed)]
+        roots = [*dict.fromkeys(self.guard.granted or self.guard.roots(named))]
         return dict(zip(roots, names_of(roots), strict=True)) if len(roots) > 1 else {}
 
     def named_roots(self, roots: Sequence[Path], named: ClientRoots) -> list[str]:
@@ -116,7 +132,8 @@ class Served:
 
     def opened(self, named: ClientRoots) -> "list[list[Place]]":
         """Return all allowed folders as `places` does, if their indexes are open with their present settings."""
-        found = [(self.workspace.opened(folder), folder) for folder in self.guard.granted or self.guard.roots(named)]
+        allowed = self.guard.there(named)
+        found = [(self.workspace.opened(folder), folder) for folder in allowed]
         is_ready = all(opened and not opened.changing.is_behind for opened, _ in found)
         return [[Place(opened, folder)] for opened, folder in found if opened] if is_ready else []
 
@@ -128,7 +145,9 @@ class Served:
         Raises:
             CqmError: see `open`.
         """
-        asked = [path] if isinstance(path, str) else path or self.guard.granted or self.guard.roots(named)
+        asked = [path] if isinstance(path, str) else path or self.guard.there(named)
+        if not path:
+            self._let_go(named)
         groups = self.settings.groups
         there = {name: [it for it in of_group if it.exists()] or of_group for name, of_group in groups.items()}
         folders = [folder for each in asked for folder in there.get(str(each), (each,))]
@@ -219,9 +238,14 @@ def in_own_folder(what: str, path: str | None, asked: list[Asked]) -> tuple[list
         path: as the call has it; with one, no folder stands before a place.
         asked: the folders.
     """
-    within = {it.name: within_root(what, it.name) for it in asked} if path is None and len(asked) > 1 else {}
+    is_of_several = len(asked) > 1 or asked[0].is_of_several
+    within = {it.name: within_root(what, it.name) for it in asked} if path is None and is_of_several else {}
     names = {name: place for name, place in within.items() if place}
     return [it for it in asked if it.name in names] or asked, names
+
+
+def _is_below(root: Path, folders: Sequence[Path]) -> bool:
+    return any(root.is_relative_to(folder) for folder in folders)
 
 
 def _anchored(glob: str) -> str:

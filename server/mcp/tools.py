@@ -157,9 +157,11 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         changed_since=parse_when(changed_since, now=time.time(), option="changed_since") if changed_since else None,
     )
     roots = [group[0].opened.index.root for group in places]
-    asks, note, shown = dict[str, Callable[[], Answer]](), served.missing_note(path or like, named), asked
+    note = served.missing_note(path or like, named, roots)
+    asks, shown = dict[str, Callable[[], Answer]](), asked
     names = served.named_roots(roots, named)
-    of_like = [it for it in names if within_root(like, it)] if len(roots) > 1 else []
+    is_of_several = len(roots) > 1 or bool(served.names(named))
+    of_like = [it for it in names if within_root(like, it)] if is_of_several else []
     for group, name in zip(places, names, strict=True):
         if of_like and name not in of_like:
             continue
@@ -350,7 +352,7 @@ async def index_status(
         return with_facts(text, "status", [status_facts(status)])
     roots = await run_sync(served.roots_of, path, named)
     told = [await run_sync(root_status, served, root) for root in roots]
-    text = served.missing_note(path, named) + "\n\n".join(text for text, _ in told)
+    text = served.missing_note(path, named, roots) + "\n\n".join(text for text, _ in told)
     drawn = served.views.status([status for _, status in told]) if served.views and are_drawn(ctx) else ""
     return with_facts(text, "status", [status_facts(status) for _, status in told], drawn)
 

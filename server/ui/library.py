@@ -1,5 +1,6 @@
 """The indexes that a page is about, and their files by the paths a page shows."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,14 +30,22 @@ class Library:
     """All that the pages show.
 
     Attributes:
-        roots: real paths, by the names that stand before paths where there are several.
+        folders: as they were given; a link among them may lead elsewhere later.
         workspace: has the indexes open.
         workers: cut previewed files.
     """
 
-    roots: Mapping[str, Path]
+    folders: tuple[Path, ...]
     workspace: Workspace
     workers: Workers
+
+    @property
+    def roots(self) -> Mapping[str, Path]:
+        """Real paths, by the names that stand before paths where there are several."""
+        real = tuple(dict.fromkeys(Path(os.path.realpath(folder)) for folder in self.folders))
+        if not set(real) >= set(self.workspace.open_roots()):
+            self.workspace.keep(real)
+        return dict(zip(names_of(real), real, strict=True))
 
     @property
     def settings(self) -> Settings:
@@ -57,11 +66,16 @@ class Library:
             query: the question.
             root: name of the only root to search; empty for all.
         """
-        if len(self.roots) == 1:
-            return self.opened(next(iter(self.roots))).index.search(query)
-        names = [root] if root in self.roots else list(self.roots)
+        roots = self.roots
+        if len(roots) == 1:
+            return self.opened(next(iter(roots))).index.search(query)
+        names = [root] if root in roots else self._askable(roots)
         each = of_each_root(query)
         return joined(query, each_answer({name: partial(self._asked, name, each) for name in names}))
+
+    def _askable(self, roots: Mapping[str, Path]) -> list[str]:
+        """Name the roots that are there, or whose last index is open; all if none is."""
+        return [it for it, root in roots.items() if root.exists() or self.workspace.opened(root)] or list(roots)
 
     def _asked(self, name: str, query: Query) -> Answer:
         return self.opened(name).index.search(query)
@@ -76,7 +90,8 @@ class Library:
             if root in self.roots and root != name:
                 continue
             if not folder.exists():
-                yield f"{folder} does not exist any more; this is its last index. Bring it back or mount its disk."
+                held = "this is its last index" if self.workspace.opened(folder) else "it is not in this answer"
+                yield f"{folder} does not exist any more; {held}. Bring it back or mount its disk."
                 continue
             opened = self.workspace.open(folder)
             if problem := self.workspace.settings_problem(folder):
@@ -129,4 +144,4 @@ class Library:
 
 def make_library(roots: Sequence[Path], workspace: Workspace, workers: Workers) -> Library:
     """Make the library of some roots, whose indexes are opened when they are asked for."""
-    return Library(dict(zip(names_of(roots), roots, strict=True)), workspace, workers)
+    return Library(tuple(roots), workspace, workers)

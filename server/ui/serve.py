@@ -27,7 +27,7 @@ def serve_ui(roots: Sequence[Path], settings: Settings, *, port: int = 0, opens:
     """Serve the pages of some roots on the loopback address; bring their indexes up to date, and follow the files.
 
     Parameters:
-        roots: real paths of folders or files.
+        roots: folders or files, by absolute paths.
         settings: those outside of any project.
         port: to listen on; 0 for a free one.
         opens: whether to open the browser.

@@ -1,5 +1,6 @@
 """`cqm index`, `status`, `watch`, `list`, `remove`, `compact` and `doctor`: their options."""
 
+import os
 from pathlib import Path
 
 import click
@@ -122,4 +123,5 @@ def watch(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> int
     from cqm.server.cli import commands
 
     root = root_of(path)
-    return commands.watch(root, settings_of(root, {"watch.enabled": "true"} | overrides), as_json=as_json)
+    given = Path(os.path.abspath(path or root))  # noqa: PTH100 - a link may be switched meanwhile
+    return commands.watch(given, settings_of(root, {"watch.enabled": "true"} | overrides), as_json=as_json)

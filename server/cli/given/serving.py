@@ -1,5 +1,6 @@
 """`cqm serve`, `ui`, `setup` and `completion`: their options."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -116,7 +117,8 @@ def ui(paths: tuple[Path, ...], *, port: int, no_open: bool, overrides: dict[str
     It also shows the health of the index, and what agents asked. Only this machine can reach the page, by the link
     that is printed. The index is created or updated meanwhile.
     """
-    roots = list(dict.fromkeys(map(root_of, paths or (None,))))
+    # A link among them may be switched to another folder meanwhile.
+    roots = [Path(os.path.abspath(path)) for path in dict.fromkeys(paths)] or [root_of(None)]  # noqa: PTH100
     settings = settings_of(roots[0], overrides)
     from cqm.server.ui.serve import serve_ui  # start-up time
 

@@ -108,6 +108,25 @@ def test_a_watch_takes_a_changed_cqm_yml_and_tells_a_broken_one(cqm: "Cqm", is_s
         assert next(it for it in reports if it["summary"] and it["summary"]["added"] == 1)
 
 
+def test_a_watch_of_a_link_goes_on_with_the_folder_that_it_is_switched_to(cqm: "Cqm") -> None:
+    for name in ("old", "new"):
+        (cqm.project / "releases" / name).mkdir(parents=True)
+        (cqm.project / "releases" / name / "app.py").write_text(f"def of_{name}():\n    return 1\n")
+    link = cqm.project / "current"
+    link.symlink_to("releases/old")
+    with cqm.started("watch", "current", "--json") as running:
+        assert running.stdout
+        reports = (json.loads(line) for line in running.stdout)
+        assert next(reports)["summary"]["added"] == 1
+        (cqm.project / "next").symlink_to("releases/new")
+        (cqm.project / "next").replace(link)
+        told = next(it["message"] for it in reports if it["message"])
+        assert told == f"{link} leads to {cqm.project / 'releases' / 'new'} now, which is watched from now on."
+        assert next(it for it in reports if it["summary"])["summary"]["added"] == 1
+        (cqm.project / "releases" / "new" / "later.py").write_text("LATER = 1\n")
+        assert next(it for it in reports if it["summary"] and it["summary"]["added"] == 1)
+
+
 def test_an_index_that_one_process_has_alone_says_so_and_still_tells_its_state(cqm: "Cqm") -> None:
     cqm.environment["CQM_INDEX_SHARED"] = "false"
     with cqm.started("watch", "--json") as running:
@@ -188,6 +207,20 @@ def test_serving_answers_about_the_roots_that_are_named_and_no_others(cqm: "Cqm"
     assert answers[1]["result"]["serverInfo"]["name"] == "cqm"
     assert "ConfigParser" in json.dumps(answers[2])
     assert "is outside the allowed folders" in json.dumps(answers[3])
+
+
+def test_a_missing_folder_of_server_roots_is_told_and_the_others_are_served(cqm: "Cqm") -> None:
+    """One disk that was not mounted took CQM from all clients."""
+    own = Path(cqm.environment["HOME"]) / ".config" / "cqm" / "cqm.yml"
+    own.parent.mkdir(parents=True)
+    missing = cqm.project / "missing"
+    own.write_text(f"server: {{roots: [{cqm.project / 'src'}, {missing}]}}\n")
+    with cqm.started("serve", "--http", "127.0.0.1:0") as running:
+        assert running.stderr
+        assert (
+            f"{missing} of server.roots does not exist. It is served as soon as it does." in running.stderr.readline()
+        )
+        assert "CQM serves http://127.0.0.1:" in running.stderr.readline()
 
 
 def test_serving_http_says_where(cqm: "Cqm") -> None:

@@ -121,9 +121,39 @@ def test_the_home_folder_and_the_top_of_a_disk_are_never_roots_by_chance(folder:
     assert make_guard([folder]).roots() == (folder.resolve(),)
 
 
-def test_a_granted_root_that_does_not_exist_is_refused_at_the_start(tmp_path: Path) -> None:
-    with pytest.raises(PathRefusedError, match="none"):
-        make_guard([tmp_path / "none"])
+def test_a_granted_root_that_does_not_exist_is_refused_until_it_does(tmp_path: Path) -> None:
+    root = tmp_path.resolve() / "none"
+    guard = make_guard([root])
+    with pytest.raises(PathRefusedError, match="none that is served does not exist"):
+        guard.admit(None)
+    root.mkdir()
+    assert admitted(guard, None) == root
+
+
+def test_a_granted_link_is_what_it_leads_to_now(project: Path, tmp_path: Path) -> None:
+    other = tmp_path.resolve() / "other"
+    other.mkdir()
+    link = tmp_path / "current"
+    link.symlink_to(project)
+    guard = make_guard([link])
+    assert admitted(guard, None) == admitted(guard, str(link)) == project
+    link.unlink()
+    link.symlink_to(other)
+    assert admitted(guard, None) == admitted(guard, str(link)) == other
+    with pytest.raises(PathRefusedError, match="outside the allowed folders"):
+        guard.admit(str(project))
+
+
+def test_a_link_of_a_project_that_is_switched_to_a_folder_outside_of_it_is_refused(project: Path, secret: Path) -> None:
+    (project / ".git").mkdir()
+    link = project / "current"
+    link.symlink_to(project / "src")
+    guard = make_guard([link])
+    assert admitted(guard, None) == project / "src"
+    link.unlink()
+    link.symlink_to(secret.parent)
+    with pytest.raises(PathRefusedError, match=rf"leads out of {project} now\. Serve {secret.parent} itself"):
+        guard.admit(None)
 
 
 def test_the_client_is_asked_only_when_its_answer_could_matter(project: Path, secret: Path) -> None:

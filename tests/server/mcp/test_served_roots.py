@@ -1,0 +1,101 @@
+"""Folders that are served may be missing, come later, or be links that are switched to another folder."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp_types import TextContent
+
+if TYPE_CHECKING:
+    from conftest import Connect
+
+WAIT_SECONDS = 60
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("search", {"query": "limit_retries"}),
+    ("search", {"query": "limit_retries", "mode": "exact"}),
+    ("search", {"like": "project/src/limits.py:4"}),
+    ("read", {"what": "limit_retries"}),
+    ("read", {"what": "project/src/limits.py"}),
+    ("usages", {"name": "limit_retries"}),
+    ("outline", {}),
+    ("index_status", {}),
+)
+
+pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+
+
+async def told(client: Client, tool: str, **arguments: Any) -> str:
+    answer = await client.call_tool(tool, arguments)
+    [content] = answer.content
+    assert isinstance(content, TextContent)
+    assert not answer.is_error, content.text
+    return content.text
+
+
+@contextmanager
+def renamed(folder: Path) -> Iterator[None]:
+    away = folder.rename(folder.with_name("away"))
+    yield
+    away.rename(folder)
+
+
+def point(link: Path, folder: Path) -> None:
+    """Switch a link as deploys do, in one step."""
+    new = link.with_name("new")
+    new.symlink_to(folder)
+    new.replace(link)
+
+
+def release(folder: Path, word: str) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "app.py").write_text(f"def {word}():\n    return 1\n")
+    return folder
+
+
+@pytest.mark.parametrize("is_open_before", [False, True])
+async def test_one_folder_that_is_gone_leaves_the_others_to_answer_with_a_note(
+    connect: "Connect", project: Path, is_open_before: bool
+) -> None:
+    other = release(project.parent / "other", "limit_nothing")
+    async with connect(project, other) as client:
+        if is_open_before:
+            for folder in (project, other):
+                await told(client, "index_path", path=str(folder))
+        with renamed(other):
+            for tool, arguments in CALLS:
+                reply = await told(client, tool, **arguments)
+                assert f"The folder {other} that is served does not exist" in reply or "like" in arguments
+                assert "limits.py" in reply or "handbook.md" in reply or tool == "index_status"
+        assert "does not exist" not in await told(client, "search", query="limit_nothing")
+
+
+async def test_a_folder_that_is_missing_at_the_start_is_served_when_it_comes(connect: "Connect", project: Path) -> None:
+    later = project.parent / "later"
+    async with connect(project, later) as client:
+        assert f"The folder {later} that is served does not exist" in await told(client, "search", query="retries")
+        release(later, "come_late")
+        found = await told(client, "search", query="come_late")
+        assert "later/app.py" in found
+        assert "does not exist" not in found
+
+
+async def test_a_link_that_is_switched_is_served_as_what_it_leads_to_now(connect: "Connect", project: Path) -> None:
+    base = project.parent
+    old, new = release(base / "releases" / "41", "ring_old"), release(base / "releases" / "42", "ring_new")
+    link = base / "current"
+    point(link, old)
+    async with connect(link) as client:
+        assert "ring_old" in await told(client, "read", what="ring_old")
+        point(link, new)
+        assert "ring_new" in await told(client, "read", what="ring_new")
+        found = await told(client, "search", query="ring_new", path=str(link))
+        assert f"in {new}," in found
+        with anyio.fail_after(WAIT_SECONDS):
+            while str(old) in await told(client, "index_status"):
+                await anyio.lowlevel.checkpoint()
+        (new / "app.py").write_text("def ring_newer():\n    return 2\n")
+        assert "ring_newer" in await told(client, "search", query="ring_newer", wait_seconds=10)
