@@ -102,6 +102,15 @@ def _work_trees(own: str) -> Iterator[str]:
                 yield os.path.join(own, os.fsdecode(found[1].strip()))  # noqa: PTH118 - texts
 
 
+def shallow_commits(place: GitFolder) -> frozenset[str]:
+    """Return the ids of the commits whose parents a shallow clone lacks; empty for a whole repository."""
+    try:
+        read = read_small(place.common / "shallow", _MOST_SETTINGS_BYTES)
+    except OSError:
+        return frozenset()
+    return frozenset(read.decode("ascii", "replace").split())
+
+
 def read_line(path: Path) -> str:
     """Read a small file of git.
 

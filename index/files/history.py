@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cqm.index.files.git import said_of
-from cqm.index.files.git_folder import git_folder_of
+from cqm.index.files.git_folder import git_folder_of, shallow_commits
 
 MOST_COMMITS = 10_000
 """Newest commits that are looked at."""
@@ -58,15 +58,20 @@ def commits_of(folder: Path, head: str, within: str = "") -> tuple[Commit, ...] 
     Returns:
         None if git is not there, or does not answer in time.
     """
+    place = git_folder_of(folder)
     try:
-        return _known_commits(folder, head, within)
+        return _known_commits(folder, head, within, shallow_commits(place) if place else frozenset())
     except TimeoutError:
         return None
 
 
 @lru_cache(maxsize=4)
-def _known_commits(folder: Path, head: str, within: str) -> tuple[Commit, ...]:
+def _known_commits(folder: Path, head: str, within: str, _shallow: frozenset[str]) -> tuple[Commit, ...]:
     """Return the same as `commits_of`; after an error it asks again, as git may answer the next time.
+
+    Parameters:
+        folder, head, within: as there.
+        _shallow: where the history is cut; it is another one when git fetches more.
 
     Raises:
         TimeoutError: git is not there, or does not answer in time.

@@ -73,6 +73,8 @@ class Changes:
         changed: number of all files that it changed.
         others: number of further files it changed: not in the index now, not readable, or beyond the 20 most changed.
         next_cursor: pass it in `ChangesQuery.cursor` for the next commits; empty at the end.
+        is_shallow: whether the clone is shallow, and older commits are not in it.
+        is_edge: whether it ends with the first commit, so that nobody knows what that changed.
     """
 
     what: str
@@ -84,3 +86,5 @@ class Changes:
     files: tuple[ChangedFile, ...] = ()
     changed: int = 0
     next_cursor: str = ""
+    is_shallow: bool = False
+    is_edge: bool = False

@@ -1,4 +1,7 @@
-"""Recognise network file systems, where the system names them: changes by other machines make no events here."""
+"""Mounts at, above and below a folder, where the system names them.
+
+Changes by other machines make no events here, and a watch of a folder sees nothing of what is mounted over it later.
+"""
 
 import re
 import sys
@@ -20,17 +23,46 @@ def remote_type(folder: Path, mounts: str | None = None) -> str:
         folder: a real path.
         mounts: in the form of /proc/PID/mountinfo, see proc(5); None to read it.
     """
-    if mounts is None:
-        if sys.platform != "linux":
-            return ""
-        try:
-            mounts = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
-        except OSError:
-            return ""
+    mounts = _read() if mounts is None else mounts
     # Of several mounts at one place, the last hides the others.
     above = [mount for mount in map(_mount, reversed(mounts.splitlines())) if folder.is_relative_to(mount[0])]
     kind = max(above, key=_depth)[1] if above else ""
     return kind if _REMOTE.fullmatch(kind) else ""
+
+
+def mounts_below(folder: Path, mounts: str | None = None) -> frozenset[tuple[Path, str, str]]:
+    """Return what is mounted below a folder: the place, the type, and the number of the mount, which a new one changes.
+
+    Parameters:
+        folder, mounts: as `remote_type`.
+    """
+    mounts = _read() if mounts is None else mounts
+    top = f" {_escaped(folder)}/"
+    # Most systems have many mounts, and none below a project.
+    lines = [line for line in mounts.splitlines() if top in line]
+    found = [(*_mount(line), line.partition(" ")[0]) for line in lines]
+    return frozenset(it for it in found if it[0] != folder and it[0].is_relative_to(folder))
+
+
+def remote_below(folder: Path) -> str:
+    """Name the first mount below a folder that others may write to unseen, as "data is on nfs4"; empty for none."""
+    remote = sorted((place, kind) for place, kind, _ in mounts_below(folder) if _REMOTE.fullmatch(kind))
+    return f"{remote[0][0]} is on {remote[0][1]}" if remote else ""
+
+
+def _read() -> str:
+    if sys.platform != "linux":
+        return ""
+    try:
+        return _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def _escaped(folder: Path) -> str:
+    """Write a folder as the system does there, without the slash at its end."""
+    text = str(folder).rstrip("/")
+    return re.sub(r"[ \t\n\\]", lambda found: f"\\{ord(found[0]):03o}", text)
 
 
 def _mount(line: str) -> tuple[Path, str]:

@@ -16,7 +16,7 @@ from cqm.index.model.progress import UpdateSummary
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.watching.change_queue import Batch, PendingChanges
 from cqm.server.watching.events import LIMIT_ERRORS, ChangeSource, how_to_get_watches, open_changes
-from cqm.server.watching.network_mounts import remote_type
+from cqm.server.watching.network_mounts import mounts_below, remote_below, remote_type
 from cqm.server.watching.reports import Backlog, WatchReport
 
 _log = logging.getLogger(__name__)
@@ -59,12 +59,13 @@ class Watcher:
         self._report = report
         self._options = options or WatchOptions()
         self._pending = PendingChanges(
-            self._options, head=lambda: (checkout.head(root), _identity(root)), is_busy=lambda: checkout.is_busy(root)
+            self._options, head=lambda: (checkout.head(root), _state(root)), is_busy=lambda: checkout.is_busy(root)
         )
         self._source: ChangeSource | None = None
-        self._watched: tuple[int, int] | None = None
+        self._watched: object = None
         self._thread = Thread(target=self._run, name=f"watch {root.name}", daemon=True)
         self._standing: WatchReport | None = None
+        self._failure = ""
 
     def start(self) -> None:
         """Begin to watch, then compare the whole tree once: one of the two sees a change in between."""
@@ -129,13 +130,13 @@ class Watcher:
         if self._options.mode == "poll":
             self._compare_often("Changes are not watched: watch.mode is poll.")
             return
-        identity = _identity(self._root)
-        if identity != self._watched:
-            # Another folder at the same path, as after a new clone or a mount: its files have no watches yet.
+        state = _state(self._root)
+        if state != self._watched:
+            # Another folder at the same path or below, as after a new clone or a mount: its files have no watches yet.
             self._close_source()
         try:
             if self._source is None:
-                self._watched = identity
+                self._watched = state
                 source = open_changes(self._root, folders=self._folders, changed=self._changed, lost=self._lost)
                 source.start()
                 self._source = source
@@ -147,9 +148,11 @@ class Watcher:
             self._well_watched()
 
     def _well_watched(self) -> None:
-        kind = remote_type(self._root) if self._options.mode == "auto" else ""
-        if kind:
-            self._compare_often(f"{self._root} is on {kind}, which does not report changes by other machines.")
+        is_auto = self._options.mode == "auto"
+        kind = remote_type(self._root) if is_auto else ""
+        where = f"{self._root} is on {kind}" if kind else remote_below(self._root) if is_auto else ""
+        if where:
+            self._compare_often(f"{where}, which does not report changes by other machines.")
         elif self._standing:
             self._standing = None
             self._pending.compare_every(self._options.reconcile)
@@ -207,12 +210,16 @@ class Watcher:
                 self._pending.keep(batch)
             else:
                 self._pending.finish()
+            self._failure = ""
             self._report(WatchReport(paths=_shown(batch), summary=summary))
 
     def _failed(self, batch: Batch, why: str, next_time: Batch | None = None) -> None:
         # Whichever path an unexpected error is of, it must not hold up the others: the whole tree is compared next.
         self._pending.keep(next_time or batch)
-        self._report(WatchReport(why, paths=_shown(batch), problem=True))
+        if why != self._failure:
+            # It is tried again every few seconds: told once, until it is another one or over.
+            self._failure = why
+            self._report(WatchReport(why, paths=_shown(batch), problem=True))
 
     def _say_problem(self, message: str, *, is_problem: bool = True) -> None:
         if self._standing is None or message != self._standing.message:
@@ -220,12 +227,13 @@ class Watcher:
             self._report(self._standing)
 
 
-def _identity(root: Path) -> tuple[int, int] | None:
+def _state(root: Path) -> object:
+    """Tell one folder at a path from the next, with the mounts below it; None while there is none."""
     try:
         status = root.stat()
     except OSError:
         return None
-    return status.st_dev, status.st_ino
+    return status.st_dev, status.st_ino, mounts_below(root)
 
 
 def _shown(batch: Batch) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from cqm.chunkers.model import Definition
 from cqm.index.files.checkout import commit_named, head
-from cqm.index.files.git_folder import git_folder_of, names_each_other
+from cqm.index.files.git_folder import git_folder_of, names_each_other, shallow_commits
 from cqm.index.files.history import Commit, Hunk, commit_of, commits_of, hunks_between
 from cqm.index.files.listed import listed_file
 from cqm.index.generations.generation import Generation
@@ -81,8 +81,7 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
     if "\0" in query.path:
         raise QueryError("`path` has a null character.", remedy="Leave it out.")
     start = page_start(query.cursor)
-    root = histories.files.root
-    folder = root if root.is_dir() else root.parent
+    root, folder = histories.files.root, _folder_of(histories)
     last, place = head(folder), git_folder_of(folder)
     if place is None or not last:
         raise QueryError(f"{root} is outside of git, or has no commit yet.", remedy="`search` takes `changed_since`.")
@@ -106,9 +105,15 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
     if not what:
         page, more = known[start : start + query.limit], start + query.limit < len(known)
         told = _told(histories, page)
-        return Changes("", told, next_cursor=str(start + query.limit) if more else "")
+        following = str(start + query.limit) if more else ""
+        return Changes("", told, next_cursor=following, is_shallow=bool(shallow_commits(place)))
     best, is_found = _ranked(what, known)
     return _changes(histories, query, best[: query.limit], base, within=within, is_found=is_found)
+
+
+def _folder_of(histories: Histories) -> Path:
+    root = histories.files.root
+    return root if root.is_dir() else root.parent
 
 
 def _span(folder: Path, last: str, what: str) -> tuple[Commit, Commit] | None:
@@ -120,8 +125,17 @@ def _span(folder: Path, last: str, what: str) -> tuple[Commit, Commit] | None:
     old, new = _named(folder, last, one), _named(folder, last, other or last)
     if old is None or new is None:
         unknown = one if old is None else other
-        raise QueryError(f"`{what}`: git has no commit `{unknown}`.", remedy="Name commits, branches or tags.")
+        remedy = _deepen(folder) or "Name commits, branches or tags."
+        raise QueryError(f"`{what}`: git has no commit `{unknown}`.", remedy=remedy)
     return old, new
+
+
+def _deepen(folder: Path) -> str:
+    """Say how to get older commits into a shallow clone; empty for a whole one."""
+    place = git_folder_of(folder)
+    if place is None or not shallow_commits(place):
+        return ""
+    return "This clone is shallow, without older commits: `git fetch --unshallow` brings them."
 
 
 def _named(folder: Path, last: str, what: str) -> Commit | None:
@@ -135,7 +149,8 @@ def _named(folder: Path, last: str, what: str) -> Commit | None:
     if (before := _BEFORE.fullmatch(what)) and (known := _named(folder, last, before[1])):
         if found := commit_of(folder, last, f"{known.id}{before[2]}"):
             return found
-        raise QueryError(f"`{what}`: `{before[1]}` has no such commit before it.", remedy="Name a later one.")
+        remedy = _deepen(folder) or "Name a later one."
+        raise QueryError(f"`{what}`: `{before[1]}` has no such commit before it.", remedy=remedy)
     if _ID.fullmatch(what.lower()) and (found := commit_of(folder, last, what.lower())):
         return found
     commit = commit_named(folder, what) if _REVISION.fullmatch(what) else ""
@@ -176,8 +191,11 @@ def _changes(
 ) -> Changes:
     """Follow the lines of the first commit to where they are now."""
     told = _told(histories, commits)
-    if not is_found:
-        return Changes(query.what, told)
+    place = git_folder_of(_folder_of(histories))
+    cut = shallow_commits(place) if place else frozenset()
+    if not is_found or (not old and commits[0].id in cut):
+        # What the last commit of a shallow clone changed is not known: all files would count as new.
+        return Changes(query.what, told, is_found=is_found, is_shallow=bool(cut), is_edge=is_found)
     lines = _hunks(histories.files.root, old, commits[0].id, within)
     hunks = lines.of_commit
     start = f"{base}/" if base else ""
@@ -200,6 +218,7 @@ def _changes(
         others=others,
         files=tuple(_changed_file(it.removeprefix(start), hunks[it]) for it in ordered[:_MOST_NAMED]),
         changed=len(hunks),
+        is_shallow=bool(cut),
     )
 
 

@@ -20,6 +20,8 @@ _NAMES_SHARE = 0.2
 """Share of the budget for names of files and commits without lines."""
 _ID_DIGITS = 10
 _LONGEST_SUBJECT = 200
+_DEEPEN = "`git fetch --unshallow` brings older commits."
+_SHALLOW = f"This clone is shallow: older commits are not in it. {_DEEPEN}"
 
 
 def changes_text(changes: Changes, token_budget: int | None = None, *, start: int = 0, mark: str = "") -> str:
@@ -33,7 +35,8 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, start: in
     """
     budget = inf if token_budget is None else float(token_budget)
     if not changes.commits:
-        return f"No commit's message has a word of {one_line(changes.what)!r}. Search for it in other words.\n"
+        shallow = f" {_SHALLOW}" if changes.is_shallow else ""
+        return f"No commit's message has a word of {one_line(changes.what)!r}. Search for it in other words.{shallow}\n"
     if not changes.is_found:
         mark = mark or new_mark(it.subject for it in changes.commits)
         return clipped("\n".join(_listed(changes, budget, start, mark)) + "\n", budget)
@@ -43,6 +46,8 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, start: in
     # The subject of a commit is as much a stranger's as the lines of it.
     head = [explain_mark(mark), *until, _commit_line(first)]
     tail = []
+    if changes.is_edge:
+        tail.append(f"{mark} This clone is shallow and ends with it: what it changed is not known. {_DEEPEN}")
     if changes.gone:
         tail.append(f"{mark} {number(changes.gone, 'line')} of it {'are' if changes.gone > 1 else 'is'} not there now.")
     if beside := _beside(changes):
@@ -65,7 +70,8 @@ def _listed(changes: Changes, budget: float, start: int, mark: str) -> Iterator[
     head = [explain_mark(mark)]
     if changes.what:
         says = f"No commit's message says much of {one_line(changes.what)!r}."
-        head = [f"{says} Ask with the id of one, or search.", *head]
+        shallow = f" {_SHALLOW}" if changes.is_shallow else ""
+        head = [f"{says} Ask with the id of one, or search.{shallow}", *head]
     yield from head
     left, following = budget - tokens_of_lines(head), changes.next_cursor
     for count, line in enumerate(map(_commit_line, changes.commits)):
@@ -75,6 +81,8 @@ def _listed(changes: Changes, budget: float, start: int, mark: str) -> Iterator[
             following = "" if changes.what else str(start + count)
             break
         yield line
+    if changes.is_shallow and not (following or changes.what):
+        yield f"{mark} {_SHALLOW}"
     if following:
         yield f'{mark} More commits: ask with cursor "{following}".'
 

@@ -1,5 +1,7 @@
 """`cqm outline` and `cqm read`, as people and scripts use them: from any folder of the project, as text and as JSON."""
 
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -85,3 +87,40 @@ def test_a_path_was_about_the_folder_above_several_projects_and_all_of_them_were
     assert within.json("read", "of_one", "--path", "one")["path"] == "app.py"
     assert within.run("outline", "one/app.py").stdout.startswith("app.py: 1 symbol, python.\n")
     assert [it["root"] for it in cqm.json("list")["indexes"]] == [str(above / "one")]
+
+
+def test_changes_of_a_shallow_clone_say_what_it_lacks_until_it_is_whole(cqm: "Cqm", tmp_path: Path) -> None:
+    """Its last commit was told to have written all files, and older ones as not there."""
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false")
+    whole, clone = tmp_path / "whole", cqm.within("clone")
+
+    def git(folder: Path, *arguments: str) -> str:
+        done = subprocess.run(["git", "-C", folder, *who, *arguments], check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    whole.mkdir()
+    git(whole, "init", "--quiet")
+    for word in ("apple", "banana", "cherry", "damson"):
+        (whole / f"{word}.py").write_text(f"def {word}():\n    return 1\n")
+        git(whole, "add", ".")
+        git(whole, "commit", "--quiet", "--message", f"Add the {word}")
+    git(cqm.project, "clone", "--quiet", "--depth", "2", whole.as_uri(), "clone")
+    deepen = "`git fetch --unshallow` brings"
+    for what in ("HEAD~3", "HEAD~3..HEAD", "gone..HEAD"):
+        done = clone.run("changes", what)
+        assert done.returncode == 2
+        assert "This clone is shallow" in done.stderr
+        assert deepen in done.stderr
+    last = clone.run("changes", "cherry").stdout
+    assert "This clone is shallow and ends with it: what it changed is not known." in last
+    assert ".py" not in last
+    for what in ("the apple tree fell", "xyzzy", ""):
+        assert f"This clone is shallow: older commits are not in it. {deepen}" in clone.run("changes", what).stdout
+    newest = clone.json("changes", "HEAD")
+    assert [part["path"] for part in newest["parts"]] == ["damson.py"]
+    assert (newest["is_shallow"], newest["is_edge"]) == (True, False)
+    git(clone.project, "fetch", "--quiet", "--unshallow")
+    mended = clone.json("changes", "cherry")
+    assert [part["path"] for part in mended["parts"]] == ["cherry.py"]
+    assert not mended["is_shallow"]
+    assert "apple" in clone.run("changes").stdout

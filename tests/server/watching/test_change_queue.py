@@ -9,7 +9,7 @@ import pytest
 
 from cqm.server.config.watch_options import WatchOptions
 from cqm.server.watching.change_queue import Backlog, Batch, PendingChanges
-from cqm.server.watching.network_mounts import remote_type
+from cqm.server.watching.network_mounts import mounts_below, remote_type
 
 PATIENCE_SECONDS = 240.0
 NOW = WatchOptions(quiet=0.0, longest=0.0, glance=0.01)
@@ -192,3 +192,9 @@ MOUNTS = """\
 )
 def test_file_systems_that_other_machines_write_to_are_known_by_their_type(folder: str, kind: str) -> None:
     assert remote_type(Path(folder), MOUNTS) == kind
+
+
+def test_what_is_mounted_below_a_folder_is_known_by_place_type_and_number() -> None:
+    assert mounts_below(Path("/home"), MOUNTS) == {(Path("/home/local"), "xfs", "31")}
+    assert {str(it[0]) for it in mounts_below(Path("/mnt"), MOUNTS)} == {"/mnt/with space", "/mnt/c", "/mnt/usb"}
+    assert mounts_below(Path("/mnt/with space"), MOUNTS) == mounts_below(Path("/wor"), MOUNTS) == frozenset()

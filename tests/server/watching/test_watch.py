@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -269,6 +270,36 @@ def test_a_root_replaced_by_another_folder_is_followed_there(scene: Scene, tmp_p
     (scene.root / "sub" / "right.py").write_text("one\n")
     seen.wait_for_path("sub/right.py")
     assert not any("sub/wrong.py" in batch for batch in seen.batches if batch)
+
+
+@pytest.mark.processes
+def test_what_is_mounted_below_a_root_and_unmounted_again_is_followed(scene: Scene, tmp_path: Path) -> None:
+    disk, place = tmp_path / "disk", scene.root / "data"
+    for folder in (disk / "sub", place):
+        folder.mkdir(parents=True)
+    seen = scene.watch()
+    mount = ["mount", "--bind", disk, place]
+    if sys.platform != "linux" or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("nobody but root of Linux can mount here")
+    try:
+        seen.wait_for_whole(2)
+        (place / "sub" / "new.py").write_text("one\n")
+        seen.wait_for_path("data/sub/new.py")
+        (place / "sub" / "new.py").write_text("two\n")
+        seen.wait_for_path("data/sub/new.py")
+    finally:
+        subprocess.run(["umount", "--lazy", place], check=True)
+    seen.wait_for_whole(3)
+    (place / "old.py").write_text("one\n")
+    seen.wait_for_path("data/old.py")
+
+
+def test_a_failure_that_goes_on_is_told_once(scene: Scene) -> None:
+    seen = scene.watch(WatchOptions(quiet=0.1, poll=0.02))
+    seen.errors += [StoreError("Another folder is there.") for _ in range(5)]
+    scene.put("app.py")
+    seen.wait(lambda: not seen.errors and seen.reports[-1].summary)
+    assert [it.message for it in seen.reports if it.problem] == ["Another folder is there."]
 
 
 @pytest.mark.parametrize(
