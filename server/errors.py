@@ -28,3 +28,7 @@ class SharingError(CqmError):
 
 class BulkError(CqmError):
     """A list of repositories is not valid, or one of them cannot be had or exported."""
+
+
+class BulkListError(BulkError):
+    """Lines of a list of repositories are not valid. The message has one line for each problem."""

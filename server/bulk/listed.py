@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cqm.server.bounded import run_bounded
-from cqm.server.errors import BulkError
+from cqm.server.errors import BulkError, BulkListError
 
 _NAME = re.compile(r"\w[\w.-]{0,99}")
+_WORD = re.compile(r"""\"([^"]*)\"|'([^']*)'|(#.*|[^\s#]+)""")
 _ADDRESS = re.compile(r"\w+://|[\w.-]+@[\w.-]+:")
 _GIT = {
     # No questions, no program that an address names (`ext::`), and no large files that would not be indexed.
@@ -50,18 +51,25 @@ def read_list(text: str, base: Path) -> list[Repository]:
         base: the folder that others are relative to.
 
     Raises:
-        BulkError: names that are none, or that two repositories have; all of them. The list is empty.
+        BulkListError: names that are none, or that two repositories have; all of them.
+        BulkError: the list is empty.
     """
     found: dict[str, Repository] = {}
     problems: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):
-        source, *names = line.partition("#")[0].split()[:3] or [""]
+        source, *names = _words(line) or [""]
         if not source:
             continue
         name = names[0] if names else re.split(r"[/:\\]", source.rstrip("/\\"))[-1].removesuffix(".git")
-        if len(names) > 1 or not _NAME.fullmatch(name):
+        if len(names) > 1:
             problems.append(
-                f"line {number}: expected a folder or an address, and at most a name of letters and digits."
+                f"line {number}: expected a folder or an address, and at most a name, but there are {len(names) + 1} "
+                "words. Put quotes around a folder with blanks."
+            )
+        elif not _NAME.fullmatch(name):
+            problems.append(
+                f"line {number}: the name {name!r} is none: expected at most 100 letters, digits, dots and hyphens. "
+                "Write one after the folder or address."
             )
         elif name in found:
             problems.append(f"line {number}: {name} is the name of another line; write one after it.")
@@ -69,10 +77,17 @@ def read_list(text: str, base: Path) -> list[Repository]:
             place = source if _ADDRESS.match(source) else str(base / Path(source).expanduser())
             found[name] = Repository(place, name)
     if problems:
-        raise BulkError("\n  ".join(problems), remedy="Correct the list.")
+        raise BulkListError("\n".join(problems), remedy="Correct the list.")
     if not found:
         raise BulkError("The list names no repository.", remedy="Write a folder or an address a line.")
     return list(found.values())
+
+
+def _words(line: str) -> list[str]:
+    """Return the words of a line before its comment; quotes hold one with blanks or "#" together."""
+    found = [quoted or single or word for quoted, single, word in _WORD.findall(line)]
+    ends = [number for number, word in enumerate(_WORD.finditer(line)) if word[3] and word[3].startswith("#")]
+    return found[: ends[0]] if ends else found
 
 
 def checked_out(repository: Repository, work: Path) -> Path:

@@ -129,7 +129,8 @@ def export_by_command(root: Path, file: Path, plan: Plan) -> Exported:
     command = [*how_to_run(), "export", str(root), str(file), "--json", *options]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:
-        why = done.stderr.strip()[-_LONGEST:] or f"ended with {done.returncode}"
+        said = " ".join(line.strip() for line in done.stderr.splitlines()).removeprefix("cqm: ")
+        why = said[-_LONGEST:] or f"ended with {done.returncode}"
         raise BulkError(why, retryable=done.returncode != _USAGE)
     return Exported(**json.loads(done.stdout))
 

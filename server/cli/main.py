@@ -13,6 +13,8 @@ import click
 from cqm.server.cli.table import COMMANDS, Lazily, unknown_option, write_commands
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from cqm.chunkers.errors import CqmError
 
 USAGE, INTERRUPTED = 2, 130
@@ -34,6 +36,10 @@ class Commands(click.Group):
             words = args[0].replace('"', "'")[:100]
             raise click.UsageError(f'No such command. To search: cqm search "{words}"', ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Offer commands and options; nothing behind a word that is no command."""
+        return [] if ctx._protected_args else super().shell_complete(ctx, incomplete)  # noqa: SLF001 - no other way
 
     def make_context(
         self,
@@ -116,10 +122,10 @@ def _is_of_usage(error: "CqmError") -> bool:
 
 
 def _error_lines(error: "CqmError") -> Iterator[str]:
-    """Write an error for people, with the remedy below. Only errors of settings have several lines, one a problem."""
-    from cqm.server.errors import SettingsError
+    """Write an error for people, with the remedy below. Only errors of settings and lists have a line a problem."""
+    from cqm.server.errors import BulkListError, SettingsError
 
-    lines = error.message.split("\n") if isinstance(error, SettingsError) else [error.message]
+    lines = error.message.split("\n") if isinstance(error, SettingsError | BulkListError) else [error.message]
     yield f"cqm: {lines[0]}"
     yield from (f"  {line}" for line in [*lines[1:], error.remedy] if line)
 

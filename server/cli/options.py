@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -21,6 +22,26 @@ def parse_set(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str
         if "=" not in text:
             raise click.BadParameter(f"{text!r}: expected NAME=VALUE.")
     return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
+
+
+def offers(what: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Have an option offer values to a shell: a key of `setup.completion.VALUES`."""
+
+    def offer(_ctx: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
+        from cqm.server.setup.completion import VALUES  # only a shell asks
+
+        return [value for value in VALUES[what]() if value.startswith(begun)]
+
+    return offer
+
+
+def in_a_folder(_ctx: click.Context, _parameter: click.Parameter, file: Path | None) -> Path | None:
+    """Check early whether a file can be made: the work before it is written may take minutes."""
+    if file and not file.parent.is_dir():
+        raise click.BadParameter(
+            f"{file}: expected a file in an existing folder. Make {file.parent}, or name a file elsewhere."
+        )
+    return file
 
 
 class InItsProject(click.Path):
@@ -48,6 +69,7 @@ set_option = click.option(
     metavar="NAME=VALUE",
     multiple=True,
     callback=parse_set,
+    shell_complete=offers("settings"),
     help="Set any option of cqm.yml, such as chunk.max_tokens=256. Repeatable.",
 )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cqm.chunkers.tokens import estimate
 from cqm.index.disk.beneath import opened_root, read_small_beneath
+from cqm.index.disk.locations import index_folder, is_begun
 from cqm.index.model.asked import AskedQuestion
 from cqm.server.answers.render import render_answer
 from cqm.server.config.settings import Settings
@@ -39,12 +40,15 @@ class Savings:
 
 def savings(root: Path, settings: Settings, *, as_json: bool) -> int:
     """Print what the process that has the index open remembers; nothing is written to disk."""
-    with open_index(root, settings, remembered=False) as opened:
-        found = savings_of(opened.asked(), opened.root, settings.server.token_budget)
-    if as_json:
-        emit({"root": str(opened.root)} | asdict(found))
+    if is_begun(index_folder(root, settings.index_options(root))):
+        with open_index(root, settings, remembered=False) as opened:
+            found = savings_of(opened.asked(), opened.root, settings.server.token_budget)
     else:
-        show(_lines(str(opened.root), found, now=time.time()))
+        found = Savings(0, 0.0, 0, 0, 0)
+    if as_json:
+        emit({"root": str(root)} | asdict(found))
+    else:
+        show(_lines(str(root), found, now=time.time()))
     return 0
 
 
@@ -83,7 +87,9 @@ def _tokens_of(root: Path, path: str) -> int:
 def _lines(root: str, found: Savings, *, now: float) -> Iterator[str]:
     yield root
     if not found.searches:
-        yield "  nobody has searched since the process that has the index open began; nothing is kept on disk"
+        yield (
+            "  no search with results is remembered: the process that has an index open keeps them, and they go with it"
+        )
         return
     searches = f"{found.searches:,} search{'es' * (found.searches != 1)}"
     read = number(found.reply_tokens, "token")

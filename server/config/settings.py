@@ -14,6 +14,7 @@ from cqm.server.config.merge import given, merged, option_names, validated
 from cqm.server.config.options import Options
 from cqm.server.config.project_root import FILE_NAME, user_file
 from cqm.server.config.sources import (
+    ANY,
     Layer,
     Name,
     Stamp,
@@ -190,6 +191,11 @@ def _read(overrides: Mapping[str, object], environment: Mapping[str, str], user:
         stamps=stamps,
         again=partial(_read, overrides, environment, user),
     )
+
+
+def every_option() -> list[str]:
+    """Return the dotted names of all options but those of blocks, whose names are the user's."""
+    return [".".join(name) for name in option_names(Options) if ANY not in name]
 
 
 def _source(layer: Layer | None) -> _Source:

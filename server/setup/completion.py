@@ -1,6 +1,7 @@
 """Scripts which have shells complete commands and options of `cqm`."""
 
 import os
+from collections.abc import Callable, Iterable, Mapping
 
 import click
 from click.shell_completion import (
@@ -53,6 +54,44 @@ SHELLS: dict[str, type[ShellComplete]] = {
     "fish": FishComplete,
     "powershell": PowerShellComplete,
 }
+
+
+def _clients() -> Iterable[str]:
+    from cqm.server.setup.clients import CLIENTS  # each value is asked for alone, here and below
+
+    return (row.id for row in CLIENTS)
+
+
+def _strategies() -> Iterable[str]:
+    from cqm.chunkers.strategies.table import BY_NAME
+
+    return ("auto", *BY_NAME)
+
+
+def _groups() -> Iterable[str]:
+    from cqm.server.config.settings import load_settings
+    from cqm.server.errors import SettingsError
+
+    try:
+        return load_settings().groups
+    except SettingsError:
+        # A shell shows no reasons; the command will.
+        return ()
+
+
+def _settings() -> Iterable[str]:
+    from cqm.server.config.settings import every_option
+
+    return (f"{name}=" for name in every_option())
+
+
+VALUES: Mapping[str, Callable[[], Iterable[str]]] = {
+    "clients": _clients,
+    "groups": _groups,
+    "settings": _settings,
+    "strategies": _strategies,
+}
+"""Values of options that a shell may offer, by the kind of them."""
 
 
 def register() -> None:

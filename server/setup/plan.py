@@ -1,6 +1,7 @@
 """Plan changes of clients' files: which bytes each would get, or why it is left alone. Nothing is written here."""
 
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,6 +21,7 @@ from cqm.server.setup.formats import (
     written_entry_in,
 )
 
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _NAME = b"cqm"
 """In every entry of ours."""
 
@@ -123,6 +125,8 @@ def _planned(spot: Spot, pending: Mapping[Path, bytes | None], *, removes: bool,
         return _unparsed(spot, real, data, f"line {error.line}: {error.why}", removes=removes)
     except UnicodeDecodeError:
         return _unparsed(spot, real, data, "it is not UTF-8", removes=removes)
+    if change.action.writes and real.exists() and not real.stat().st_mode & _WRITABLE:
+        return Change(spot, Action.REFUSED, real, "it is read-only: make it writable, and run this again")
     linked = "" if real == Path(os.path.abspath(spot.file)) else f"a link to {real}"  # noqa: PTH100 - see real_path
     detail = ", ".join(filter(None, [change.detail, linked]))
     return Change(spot, change.action, real, detail, change.before, change.after)

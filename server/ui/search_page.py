@@ -34,13 +34,15 @@ _SURENESS = {
 _NOTHING = ("none", "Nothing found")
 _NOT_YET = ("unsure", "Not all is indexed yet")
 _LONGEST_CURSOR = 6
+_LONGEST_NAME = 100
+"""Characters of a parameter in a note."""
 _BAR = 120
 """Width of a bar of a score, in both directions together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question of the form and the facets; empty values ask for anything."""
+    """A question of the form and the facets; empty values ask for anything, and `unknown` is a mode that is none."""
 
     q: str = ""
     mode: str = SearchMode.HYBRID.value
@@ -50,6 +52,7 @@ class Asked:
     kind: str = ""
     shown: int = FIRST
     cursor: str = ""
+    unknown: str = ""
 
     @property
     def query(self) -> Query:
@@ -71,12 +74,13 @@ class Asked:
 
 
 def asked_of(parameters: Mapping[str, str]) -> Asked:
-    """Read the parameters of an address; unknown modes and numbers count as none."""
+    """Read the parameters of an address; an unknown mode is told, other numbers count as none."""
     mode, shown, cursor = (parameters.get(name, "") for name in ("mode", "shown", "cursor"))
     return Asked(
         q=parameters.get("q", "").strip()[:_LONGEST_QUESTION],
         mode=mode if mode in {it.value for it in SearchMode} else SearchMode.HYBRID.value,
         shown=min(max(int(shown), FIRST), _MOST) if shown.isdecimal() and len(shown) <= len(str(_MOST)) else FIRST,
+        unknown="" if mode in {"", *(it.value for it in SearchMode)} else mode[:_LONGEST_NAME],
         cursor=cursor if cursor.isascii() and cursor.isdecimal() and len(cursor) <= _LONGEST_CURSOR else "",
         **{name: parameters.get(name, "") for name in ("root", "folder", "language", "kind")},
     )
@@ -158,10 +162,21 @@ def _written(library: Library, asked: Asked, query: Query, answer: Answer, secon
     yield f"<p class='lead'><span class='sure {shade}'>{words}</span> <span class='dim'>{count}</span> "
     yield f"<button type='button' class='copy' data-copy='{copied}'>Copy as agents see it</button></p>"
     advice = advice_lines(query, answer) if answer.chunks or not states else ()
-    yield notes([*states, *((line.removeprefix("Note: ") for line in said) if answer.hits else advice)])
+    unknown = _unknown(library, asked)
+    yield notes([*unknown, *states, *((line.removeprefix("Note: ") for line in said) if answer.hits else advice)])
     for rank, hit in enumerate(answer.hits[: asked.shown]):
         yield _result(library, asked, rank, hit)
     yield f"<p class='pages'>{' '.join(_further(asked, answer))}</p></section></div>"
+
+
+def _unknown(library: Library, asked: Asked) -> Iterator[str]:
+    """Tell parameters of the address that name nothing, and what was taken in their place."""
+    if asked.unknown:
+        modes = ", ".join(it.value for it in SearchMode)
+        yield f"mode {asked.unknown}: expected one of {modes}. These are the results of {asked.mode}."
+    if asked.root and asked.root not in library.roots:
+        roots = ", ".join(library.roots)
+        yield f"root {asked.root[:_LONGEST_NAME]}: expected one of {roots}. These are the results of all."
 
 
 def _counted(query: Query, answer: Answer) -> str:

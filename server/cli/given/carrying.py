@@ -6,7 +6,25 @@ from typing import Any, TextIO
 
 import click
 
-from cqm.server.cli.options import EXISTING, as_json_option, indexed_root, set_option, settings_of
+from cqm.server.cli.options import (
+    EXISTING,
+    as_json_option,
+    in_a_folder,
+    root_around,
+    root_of,
+    set_option,
+    settings_of,
+)
+
+
+def _carried_root(path: Path | None) -> Path:
+    """Resolve the root of an index that is carried: never the project of a file that was named in its place."""
+    if path and path.is_file() and (root := root_around(path)):
+        raise click.BadParameter(
+            f"{path}: expected a folder; this is a file of the project {root}, which has one index. Give {root}.",
+            param_hint="PATH",
+        )
+    return root_of(path)
 
 
 @click.command()
@@ -25,8 +43,12 @@ def export(places: tuple[Path, ...], *, as_json: bool, overrides: dict[str, str]
     path = places[0] if len(places) > 1 else None
     if path and not path.exists():
         raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="PATH")
-    root = indexed_root(path)
-    return indexes.export(root, places[-1], settings_of(root, overrides), as_json=as_json)
+    file = places[-1]
+    if str(file) == "-":
+        raise click.BadParameter("-: expected a file, not standard output. Give its name.", param_hint="FILE")
+    in_a_folder(click.get_current_context(), click.Argument(["file"]), file)
+    root = _carried_root(path)
+    return indexes.export(root, file, settings_of(root, overrides), as_json=as_json)
 
 
 @click.command("import")
@@ -42,7 +64,7 @@ def import_snapshot(file: Path, path: Path | None, *, as_json: bool, overrides: 
     """
     from cqm.server.cli import indexes
 
-    root = indexed_root(path)
+    root = _carried_root(path)
     return indexes.restore(file, root, settings_of(root, overrides), as_json=as_json)
 
 
@@ -60,7 +82,7 @@ def publish(name: str, path: Path | None, *, keep: int, as_json: bool, overrides
     """
     from cqm.server.cli import indexes
 
-    root = indexed_root(path)
+    root = _carried_root(path)
     return indexes.publish(name, root, keep, settings_of(root, overrides), as_json=as_json)
 
 
@@ -77,7 +99,7 @@ def take(name: str, path: Path | None, *, as_json: bool, overrides: dict[str, st
     """
     from cqm.server.cli import indexes
 
-    root = indexed_root(path)
+    root = _carried_root(path)
     return indexes.take(name, root, settings_of(root, overrides), as_json=as_json)
 
 
@@ -107,8 +129,8 @@ def take(name: str, path: Path | None, *, as_json: bool, overrides: dict[str, st
 def bulk(repositories: TextIO, folder: Path, *, as_json: bool, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
     """Write the indexes of all repositories of a list to FOLDER, each as `cqm export` does.
 
-    A line of REPOS.txt is a folder or an address for git, and a name where it is not the last part of that. One that
-    fails leaves the others, and exit code 1; the same command again does what is left.
+    A line of REPOS.txt is a folder or an address for git, in quotes if it has blanks, and a name where it is not the
+    last part of that. One that fails leaves the others, and exit code 1; the same command again does what is left.
     """
     from cqm.server.bulk.listed import read_list
     from cqm.server.bulk.work import Plan

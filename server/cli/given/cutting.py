@@ -9,6 +9,8 @@ import click
 from cqm.server.cli.options import (
     InItsProject,
     as_json_option,
+    in_a_folder,
+    offers,
     parse_set,
     path_argument,
     root_of,
@@ -24,7 +26,13 @@ _MOST_PREVIEWED = 256 << 20
 @click.command()
 @click.argument("file", type=InItsProject(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--name", help="File name for text from standard input, such as a.py; it decides the language.")
-@click.option("--strategy", default="auto", metavar="NAME", help="Way to cut: auto (by content), fixed, sentence ...")
+@click.option(
+    "--strategy",
+    default="auto",
+    metavar="NAME",
+    shell_complete=offers("strategies"),
+    help="Way to cut: auto (by content), fixed, sentence ...",
+)
 @click.option(
     "--option",
     "options",
@@ -37,6 +45,7 @@ _MOST_PREVIEWED = 256 << 20
     "--compare",
     metavar="NAME[:OPTION=VALUE,...]",
     multiple=True,
+    shell_complete=offers("strategies"),
     help="Also cut this way, and compare. Repeatable.",
 )
 @click.option("--recommend", is_flag=True, help="Recommend a strategy for FILE with the reason, and use it.")
@@ -48,7 +57,11 @@ _MOST_PREVIEWED = 256 << 20
     help="Also count the exact tokens of a model such as gpt-4o.",
 )
 @click.option(
-    "--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the preview to an HTML page."
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=in_a_folder,
+    help="Write the preview to an HTML page.",
 )
 @as_json_option
 @set_option
@@ -89,7 +102,11 @@ def _content_of(file: Path) -> bytes:
 @click.command()
 @path_argument
 @click.option(
-    "--html", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the report to an HTML page."
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=in_a_folder,
+    help="Write the report to an HTML page.",
 )
 @as_json_option
 @set_option

@@ -9,6 +9,7 @@ from cqm.server.cli.options import (
     InItsProject,
     as_json_option,
     asked_settings_of,
+    in_a_folder,
     indexed_root,
     path_argument,
     paths_argument,
@@ -98,6 +99,7 @@ def compact(path: Path | None, *, as_json: bool, overrides: dict[str, str]) -> i
     "--bundle",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
+    callback=in_a_folder,
     help="Also write a zip for those who help: versions, options, counts, log; no secrets, texts and names of files.",
 )
 @click.option("--names", is_flag=True, help="Let the bundle have names of files, and messages.")

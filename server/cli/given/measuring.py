@@ -5,7 +5,15 @@ from typing import Any
 
 import click
 
-from cqm.server.cli.options import InItsProject, as_json_option, parse_set, root_of, set_option, settings_of
+from cqm.server.cli.options import (
+    InItsProject,
+    as_json_option,
+    in_a_folder,
+    parse_set,
+    root_of,
+    set_option,
+    settings_of,
+)
 
 _FIELDS = ("language", "category", "tree", "split", "id")
 """Fields of a question usable with --only."""
@@ -17,15 +25,6 @@ def _parse_fields(context: click.Context, parameter: click.Parameter, given: tup
         if name not in _FIELDS:
             raise click.BadParameter(f"{name!r}: expected one of {', '.join(_FIELDS)}.")
     return values
-
-
-def _in_a_folder(_context: click.Context, _option: click.Parameter, file: Path | None) -> Path | None:
-    """Check early whether a file can be made: asking the questions may take minutes."""
-    if file and not file.parent.is_dir():
-        raise click.BadParameter(
-            f"{file}: expected a file in an existing folder. Make {file.parent}, or name a file elsewhere."
-        )
-    return file
 
 
 @click.command("eval")
@@ -46,7 +45,7 @@ def _in_a_folder(_context: click.Context, _option: click.Parameter, file: Path |
 @click.option(
     "--results",
     type=click.Path(dir_okay=False, path_type=Path),
-    callback=_in_a_folder,
+    callback=in_a_folder,
     help="Write the ranks of each question to this file.",
 )
 @click.option(

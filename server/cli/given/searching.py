@@ -11,6 +11,7 @@ from cqm.server.cli.options import (
     as_json_option,
     asked_settings_of,
     folders_of,
+    offers,
     pager_option,
     place_of,
     root_around,
@@ -30,7 +31,12 @@ _LONGEST = 100
     "--path", "paths", type=EXISTING, multiple=True, help="Folder to search; results are relative to it. Repeatable."
 )
 @click.option(
-    "--group", "groups", metavar="NAME", multiple=True, help="Folders under groups in your cqm.yml. Repeatable."
+    "--group",
+    "groups",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=offers("groups"),
+    help="Folders under groups in your cqm.yml. Repeatable.",
 )
 @click.option(
     "--limit", "-n", type=click.IntRange(1, 100), help="Results per page. Default: 10; 50 lines with exact and regex."

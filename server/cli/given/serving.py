@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from cqm.server.cli.options import EXISTING, as_json_option, root_of, set_option, settings_of
+from cqm.server.cli.options import EXISTING, as_json_option, offers, root_of, set_option, settings_of
 
 
 @click.command()
@@ -55,7 +55,12 @@ def _explain() -> None:
 
 @click.command()
 @click.option(
-    "--client", "clients", metavar="NAME", multiple=True, help="Set up this client, such as codex. Repeatable."
+    "--client",
+    "clients",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=offers("clients"),
+    help="Set up this client, such as codex. Repeatable.",
 )
 @click.option("--root", "roots", type=EXISTING, multiple=True, help="Folder clients may search. Repeatable.")
 @click.option("--project", is_flag=True, help="Write files of the project, such as .mcp.json, not yours.")
@@ -84,7 +89,7 @@ def setup(*, clients: tuple[str, ...], roots: tuple[Path, ...], **asked: Any) ->
     if unknown := [name for name in clients if name not in known]:
         raise click.UsageError(f"--client {unknown[0]}: there is no such client. Known: {', '.join(known)}.")
     full = tuple(root.resolve() for root in roots)
-    return connect(Asked(clients, full, **asked), this_machine(), Path.cwd())
+    return connect(Asked(tuple(dict.fromkeys(clients)), full, **asked), this_machine(), Path.cwd())
 
 
 @click.command()

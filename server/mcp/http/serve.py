@@ -127,8 +127,12 @@ def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
 
 def _host_and_port(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65_535:  # noqa: PLR2004 - the highest port
-        raise ServeError(f"HTTP address {address!r}: expected HOST:PORT.", remedy="Write it like 127.0.0.1:8000.")
+    if not host or not port.isdecimal():
+        raise ServeError(f"--http {address}: expected HOST:PORT.", remedy="Write it like 127.0.0.1:8000.")
+    if len(port) > len("65535") or int(port) > 65_535:  # noqa: PLR2004 - the highest port
+        raise ServeError(
+            f"--http {address}: the port is {port}; expected 0 to 65535.", remedy="Choose one; 0 takes a free one."
+        )
     return host.strip("[]"), int(port)
 
 

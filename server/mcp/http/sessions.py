@@ -3,6 +3,7 @@
 Many clients never end a session. A bound alone would shut everybody out once a few hundred of them had come and gone.
 """
 
+import logging
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
@@ -16,6 +17,8 @@ MOST_SESSIONS = 256
 """Sessions kept open; beyond them, the longest idle one ends for each new one."""
 MOST_BUSY_SESSIONS = MOST_SESSIONS + 32
 """Most sessions where none can end, as each has a request or a stream open."""
+
+_log = logging.getLogger(__name__)
 
 _SESSION, _LAST_EVENT = "mcp-session-id", b"last-event-id"
 _FULL, _GONE = 503, 404
@@ -88,6 +91,7 @@ class Sessions:
                 f"{len(self._requests)} sessions are open, each with a request or stream of its client. "
                 "Close clients that are not used, or try again soon."
             )
+            _log.warning("A client was refused (%d): %s", _FULL, told)
             await refusal(scope, _FULL, told, {"Retry-After": str(_WAIT_SECONDS)})(scope, receive, send)
 
     def _finished(self, session: str, *, is_over: bool = False) -> None:

@@ -59,8 +59,28 @@ def test_a_clone_that_stalls_is_given_up(tmp_path: Path, monkeypatch: pytest.Mon
 def test_every_mistake_of_a_list_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(BulkError) as refused:
         read_list("a\nb/a\nc ../x\nd e f\n..\n", tmp_path)
-    assert [line.strip().partition(":")[0] for line in refused.value.message.split("\n")] == [
-        *("line 2", "line 3", "line 4", "line 5")
+    lines = refused.value.message.split("\n")
+    assert [line.partition(":")[0] for line in lines] == ["line 2", "line 3", "line 4", "line 5"]
+    assert "there are 3 words. Put quotes around a folder with blanks." in lines[2]
+    assert "the name '..' is none" in lines[3]
+
+
+@pytest.mark.processes
+def test_mistakes_of_a_list_are_a_line_each(cqm: "Cqm") -> None:
+    (cqm.project / "list.txt").write_text("a b c\nd/e!\n")
+    done = cqm.run("bulk", "list.txt", "out")
+    assert done.returncode == 1
+    assert [line.strip().partition(":")[0] for line in done.stderr.splitlines()] == [
+        *("cqm", "line 2", "Correct the list.")
+    ]
+
+
+def test_quotes_hold_a_folder_with_blanks_together(tmp_path: Path) -> None:
+    text = f"\"my shop\" shop # mine\n'{tmp_path}/a # b' other\nplain#comment\n"
+    assert read_list(text, tmp_path) == [
+        Repository(str(tmp_path / "my shop"), "shop"),
+        Repository(f"{tmp_path}/a # b", "other"),
+        Repository(str(tmp_path / "plain"), "plain"),
     ]
 
 

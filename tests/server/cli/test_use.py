@@ -61,6 +61,15 @@ def test_the_index_can_live_in_the_project(cqm: "Cqm") -> None:
         (["index", "--set", "chunk.max_tokens=5"], '`chunk.max_tokens: "5"`: expected 64 to 8192'),
         (["serve", "--http", "8080"], '`server.http: "8080"`: expected HOST:PORT'),
         (["serve", "--root", "missing"], "does not exist"),
+        (["report", "--html", "no/r.html"], "Make no, or name a file"),
+        (["preview", "src/parser.py", "--html", "no/r.html"], "Make no, or name a file"),
+        (["doctor", "--bundle", "no/b.zip"], "Make no, or name a file"),
+        (["export", "no/x.cqm"], "Make no, or name a file"),
+        (["export", ".", "-"], "-: expected a file, not standard output"),
+        (
+            ["import", "docs/guide.md", "src/parser.py"],
+            "src/parser.py: expected a folder; this is a file of the project",
+        ),
         (["watch", "src/parser.py"], "is a file"),
         (["preview", "src"], "is a directory"),
     ],
@@ -70,6 +79,21 @@ def test_a_wrong_use_has_its_own_exit_code_and_says_why(cqm: "Cqm", arguments: l
     assert done.returncode == 2, done.stderr
     assert message in done.stderr
     assert done.stdout == ""
+
+
+def test_a_port_that_is_none_is_named_with_the_range(cqm: "Cqm") -> None:
+    told = cqm.run("serve", "--http", "127.0.0.1:99999").stderr
+    assert told == (
+        "cqm: --http 127.0.0.1:99999: the port is 99999; expected 0 to 65535.\n  Choose one; 0 takes a free one.\n"
+    )
+
+
+def test_savings_of_a_folder_without_an_index_make_none(cqm: "Cqm") -> None:
+    """They said that a process had the index open."""
+    told = cqm.run("savings").stdout
+    assert "no search with results is remembered" in told
+    assert cqm.json("savings")["searches"] == 0
+    assert cqm.json("status")["exists"] is False
 
 
 @pytest.mark.parametrize(

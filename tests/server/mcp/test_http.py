@@ -300,7 +300,7 @@ def test_the_session_without_a_stream_that_is_idle_for_longest_makes_room_for_a_
 
 def test_where_no_session_can_end_a_new_one_is_told_when_to_try_again(project: Path) -> None:
     with (
-        serving(project, "127.0.0.1:0") as (_, url),
+        serving(project, "127.0.0.1:0") as (running, url),
         httpx.Client(
             base_url=url.removesuffix("/mcp"), timeout=PATIENCE_SECONDS, limits=httpx.Limits(max_connections=None)
         ) as asked,
@@ -312,6 +312,8 @@ def test_where_no_session_can_end_a_new_one_is_told_when_to_try_again(project: P
         assert answer.status_code == 503
         assert int(answer.headers["retry-after"]) > 0
         assert "Close clients" in answer.json()["error"]["message"]
+        assert running.stderr
+        assert any("A client was refused (503)" in line for line in running.stderr)
 
 
 def test_a_stream_that_shall_go_on_from_an_event_begins_anew_or_waits_for_the_open_one(project: Path) -> None:

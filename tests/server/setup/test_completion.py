@@ -29,6 +29,10 @@ def test_each_shell_gets_a_script_which_asks_cqm(shell: str) -> None:
         ("cqm completion ", "", ["bash", "zsh", "fish", "powershell"]),
         ('cqm search "a b" --mode ', "", None),
         ("cqm setup --root ", "", [""]),
+        ("cqm setup --client z", "z", ["zed", "zcode"]),
+        ("cqm preview --strategy s", "s", ["sentence", "semantic"]),
+        ("cqm search x --set search.", "search.", ["search.limit=", "search.mode="]),
+        ("cqm nosuch ", "", [""]),
     ],
 )
 def test_powershell_is_offered_commands_options_and_values_and_paths_are_its_own(

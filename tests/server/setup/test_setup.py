@@ -74,6 +74,19 @@ class Terminal(io.StringIO):
         return True
 
 
+def test_a_file_that_is_read_only_is_left_alone_and_told(home: "Home") -> None:
+    home.write(FILES)
+    file = home.home / ".config" / "zed" / "settings.json"
+    file.chmod(0o444)
+    done = home.run("--yes", "--client", "zed", "--client", "zed")
+    assert done.exit_code == 1
+    assert "it is read-only: make it writable, and run this again" in done.output
+    assert "Clients: Zed." in done.output
+    assert file.read_bytes() == FILES[".config/zed/settings.json"]
+    file.chmod(0o644)
+    assert home.run("--yes", "--client", "zed").exit_code == 0
+
+
 def test_twelve_clients_get_an_entry_a_second_run_changes_nothing_and_remove_restores_every_byte(home: "Home") -> None:
     home.write(FILES)
     assert home.run("--yes", "--instructions").exit_code == 0

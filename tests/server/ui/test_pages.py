@@ -35,6 +35,16 @@ def test_a_result_has_its_lines_the_matched_words_and_the_parts_of_its_score(bro
 
 
 @pytest.mark.processes
+def test_a_mode_or_root_of_the_address_that_is_none_is_told(browser: TestClient) -> None:
+    page = shown(browser, "results", q="limit retries", mode="fuzzy", root="<b>gone")
+    assert (
+        "mode fuzzy: expected one of hybrid, semantic, lexical, exact, regex. These are the results of hybrid." in page
+    )
+    assert "root &lt;b&gt;gone: expected one of tree. These are the results of all." in page
+    assert "expected one of" not in shown(browser, "results", q="limit retries", mode="exact", root="tree")
+
+
+@pytest.mark.processes
 def test_a_facet_narrows_the_results_and_is_left_again(browser: TestClient) -> None:
     everything = shown(browser, "results", q="retries")
     assert "guide.md" in everything
