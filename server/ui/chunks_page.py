@@ -10,9 +10,9 @@ from cqm.server.page import safe
 from cqm.server.preview.choice import Choice
 from cqm.server.preview.html import preview_parts
 from cqm.server.preview.preview import is_large, listed_document, preview, warned
-from cqm.server.ui.file_page import number_of
 from cqm.server.ui.library import Library
 from cqm.server.ui.markup import frame, notes, url
+from cqm.server.ui.shown_lines import ShownLines, number_of
 
 _MOST_FILES = 200
 _STEP = 64
@@ -104,7 +104,8 @@ def cut(library: Library, given: Mapping[str, str]) -> str:
     """
     opened, relative = library.locate_file(given.get("path", ""))
     document, warnings = listed_document(opened.index.root, relative, opened.settings, library.workers)
-    lines, links = _part(document.text, given) if is_large(document.text) else (None, "")
+    part = ShownLines.of(document.text, number_of(given.get("first", ""), 1), _PART_LINES)
+    lines, links = ((part.first, part.last), _links(part, given)) if is_large(document.text) else (None, "")
     made, problems = [], []
     for name in _chosen(given):
         size = _size(name, given, opened.settings)
@@ -120,19 +121,12 @@ def cut(library: Library, given: Mapping[str, str]) -> str:
     return f"{notes(problems)}{links}<div class='{wide}' style='--columns:{max(len(made), 1)}'>{parts}</div>{links}"
 
 
-def _part(text: str, given: Mapping[str, str]) -> tuple[tuple[int, int], str]:
-    """Return the lines of a large file that are cut, and links to those before and after."""
-    total = text.removesuffix("\n").count("\n") + 1
-    first = min(number_of(given.get("first", ""), 1), total)
-    last = min(first + _PART_LINES - 1, total)
+def _links(part: ShownLines, given: Mapping[str, str]) -> str:
+    """Tell which lines of a large file are cut, with links to those before and after."""
     kept = {name: given[name] for name in ("path", *_WAYS, *(f"{name}_tokens" for name in _WAYS)) if name in given}
-    before, after = max(1, first - _PART_LINES), last + 1
-    links = [
-        f"<a href='{url('preview', **kept, first=before)}'>Lines before</a>" if first > 1 else "",
-        f"<a href='{url('preview', **kept, first=after)}'>Lines after</a>" if last < total else "",
-    ]
-    told = f"This file is large: lines {first:,} to {last:,} of {total:,} are cut, as if there were no others."
-    return (first, last), f"<p class='pages'>{told} {' '.join(filter(None, links))}</p>"
+    lines = f"lines {part.first:,} to {part.last:,} of {part.total:,}"
+    told = f"This file is large: {lines} are cut, as if there were no others."
+    return f"<p class='pages'>{told} {part.links('preview', kept)}</p>"
 
 
 def _chosen(given: Mapping[str, str]) -> tuple[str, ...]:

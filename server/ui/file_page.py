@@ -15,6 +15,7 @@ from cqm.server.preview.preview import Preview, is_large, listed_document, previ
 from cqm.server.ui.code import Row, code_table
 from cqm.server.ui.library import Library
 from cqm.server.ui.markup import frame, listed, notes, url
+from cqm.server.ui.shown_lines import ShownLines, number_of
 from cqm.server.workspace.workspace import OpenIndex
 
 _LINES = 1_000
@@ -24,8 +25,6 @@ _TINTS = 6
 _DEEPEST = 4
 _MOST_USES = 200
 _MOST_ISSUES = 5
-_LAST = 9_999_999
-"""No file has more lines."""
 _MAP_HEIGHT = 14
 
 
@@ -69,21 +68,23 @@ def file_page(library: Library, given: Mapping[str, str]) -> str:
     path, line = given.get("path", ""), number_of(given.get("line", ""), 1)
     opened, relative = library.locate_file(path)
     document, warnings = listed_document(opened.index.root, relative, opened.settings, library.workers)
-    total = document.text.removesuffix("\n").count("\n") + 1
-    first = min(number_of(given.get("first", ""), 0) or (line - 1) // _LINES * _LINES + 1, total)
-    last = min(first + _LINES - 1, total)
+    shown = ShownLines.of(
+        document.text, number_of(given.get("first", ""), 0) or (line - 1) // _LINES * _LINES + 1, _LINES
+    )
+    first, last = shown.first, shown.last
     lines = (first, last) if is_large(document.text) else None
     made = preview(document, Choice(), opened.settings, library.workers, lines=lines)
     if lines:
         made, warnings = _below(made, first - 1), (*warnings, _LARGE)
-    part = _Part(path, warned(made, warnings), total, first, last, first if lines else 1, line)
-    symbol = given.get("symbol", "")
+    part = _Part(path, warned(made, warnings), shown.total, first, last, first if lines else 1, line)
+    symbol, links = given.get("symbol", ""), shown.links("file", {"path": path})
+    pages = f"<p class='pages'>{links}</p>" if links else ""
     uses = url("uses", name=symbol, path=path, part=1)
     body = [
         f"<h1>{safe(path)}</h1>",
         _about(library, part),
         notes(part.made.report.warnings),
-        f"<div class='file'><div class='lines'>{_chunk_map(part)}{_source(part)}{_pages(part)}</div>",
+        f"<div class='file'><div class='lines'>{_chunk_map(part)}{_source(part)}{pages}</div>",
         "<aside class='beside'>",
         f"<section data-load='{uses}' aria-busy='true'></section>" if symbol else "",
         _symbols(opened, relative, part),
@@ -129,15 +130,6 @@ def mentions(library: Library, given: Mapping[str, str]) -> str:
         if name in it.text
     )
     return f"<h2>Issues that name it</h2><ul class='plain'>{items}</ul>" if items else ""
-
-
-def number_of(text: str, otherwise: int) -> int:
-    """Read a line number of an address."""
-    return (
-        max(1, min(int(text), _LAST))
-        if text.isascii() and text.isdecimal() and len(text) <= len(str(_LAST))
-        else otherwise
-    )
 
 
 def _about(library: Library, part: _Part) -> str:
@@ -190,15 +182,6 @@ def _edge(chunk: Chunk) -> str:
         f"<tr class='edge t{chunk.index % _TINTS}'><td class='n'></td><td>"
         f"<span>{chunk.index + 1}</span> {name}{safe(chunk.kind)} · {number(chunk.tokens, 'token')}</td></tr>"
     )
-
-
-def _pages(part: _Part) -> str:
-    before, after = max(1, part.first - _LINES), part.last + 1
-    links = [
-        f"<a href='{url('file', path=part.path, first=before)}'>Lines before</a>" if part.first > 1 else "",
-        f"<a href='{url('file', path=part.path, first=after)}'>Lines after</a>" if part.last < part.total else "",
-    ]
-    return f"<p class='pages'>{' '.join(filter(None, links))}</p>" if any(links) else ""
 
 
 def _symbols(opened: OpenIndex, relative: str, part: _Part) -> str:
