@@ -82,10 +82,12 @@ def _folder_text(outline: Outline, budget: float, root: str, mark: str) -> str:
     more = [f"{len(outline.languages) - _MOST_LANGUAGES} more"] if len(outline.languages) > _MOST_LANGUAGES else []
     counts = f"{number(outline.total_files, 'file')} ({', '.join(languages + more)})" if languages else "no files"
     head = [f"{place}: {counts}, {number(outline.total_symbols, 'symbol')}.", explain_mark(mark)]
-    head += _entry_lines(outline, budget, mark)
     ranked = sorted(
         (rank, file, symbol) for file, of_file in enumerate(outline.files) for symbol, rank in enumerate(of_file.ranks)
     )
+    is_first = not ranked or not ranked[0][0]
+    # Further pages are of symbols alone: whoever asks for one has seen the folders.
+    head += _entry_lines(outline, budget, mark) if is_first else []
 
     def page(count: int) -> str:
         shown = {(file, symbol) for _, file, symbol in ranked[:count]}
@@ -93,7 +95,8 @@ def _folder_text(outline: Outline, budget: float, root: str, mark: str) -> str:
         sampled = ", counted in a sample" if outline.is_sampled else ""
         title = f"{mark} Symbols that most other files use{sampled}:" if groups else ""
         following = str(ranked[count][0]) if count < len(ranked) else outline.next_cursor
-        tail = f'{mark} Less used ones: ask with cursor "{following}", or for the outline of a folder or file.'
+        advice = f'ask with cursor "{following}".' + (" Or outline a folder or file." if is_first else "")
+        tail = f"{mark} Less used ones: {advice}"
         if len(head) == _HEAD and not groups:
             return _joined(head[:1])
         return _joined([*head, *filter(None, [title]), *groups, *([tail] if following else [])])

@@ -34,7 +34,8 @@ def usage_text(uses: SymbolUses, token_budget: int | None = None, *, start: int 
 
     Parameters:
         uses: of the symbol.
-        token_budget: tokens of the whole text; None for any number. Definitions get half of it at most.
+        token_budget: tokens of the whole text; None for any number. Definitions get half of it at most, and stand on
+            the first page alone, as callees and callers do.
         start: place of the first reference among all, from 0.
         mark: prefix of CQM's lines, where lines of files may stand above; a new one when empty.
     """
@@ -44,14 +45,15 @@ def usage_text(uses: SymbolUses, token_budget: int | None = None, *, start: int 
     mark = mark or new_mark(_texts(uses))
     head = [*_header(uses, name), explain_mark(mark)]
     room = (token_budget or _UNBOUNDED) - tokens_of_lines(head) - _TAIL_TOKENS
-    definitions = _within(_definition_blocks(uses, mark), room // 2)
+    # Pages behind the first are of references alone: whoever asks for one has seen the rest.
+    definitions = [] if start else _within(_definition_blocks(uses, mark), room // 2)
     room -= tokens_of_lines(definitions)
-    after = _within([*_callee_lines(uses, mark), *_caller_lines(uses, mark)], room // 4)
+    after = [] if start else _within([*_callee_lines(uses, mark), *_caller_lines(uses, mark)], room // 4)
     room -= tokens_of_lines(after)
     lines, shown = _reference_lines(uses.references, mark, room)
     rest = len(uses.references) - shown
     following = str(start + shown) if rest else uses.next_cursor
-    tail = [f"\n{mark} There are more references: ask with cursor {following}."] if following else []
+    tail = [f'\n{mark} There are more references: ask with cursor "{following}".'] if following else []
     return "\n".join([*head, *definitions, *lines, *after, *tail]) + "\n"
 
 

@@ -144,6 +144,14 @@ def test_a_map_shows_the_best_symbols_by_file_after_folders() -> None:
     assert f"{MARK} src/file_0.py  1 of 30 symbols\n  1-4    def method_1(" in text
 
 
+def test_further_pages_of_a_map_are_of_symbols_alone() -> None:
+    files = tuple(replace(it, ranks=tuple(rank + 100 for rank in it.ranks)) for it in FOLDER.files)
+    page = outline_text(replace(FOLDER, files=files), 700, root="/root", mark=MARK)
+    assert "Folders and files" not in page
+    assert page.count("  def method_") > outline_text(FOLDER, 700, root="/root", mark=MARK).count("  def method_")
+    assert page.endswith('".\n')
+
+
 @given(text=WORDS, path=WORDS, symbol=WORDS, budget=st.integers(200, 900))
 def test_whatever_files_say_no_budget_is_exceeded_and_no_mark_forged(
     text: str, path: str, symbol: str, budget: int
