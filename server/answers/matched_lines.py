@@ -33,7 +33,7 @@ def matched_text(query: Query, answer: Answer, token_budget: int | None, *, root
     lines = [line for place in range(shown) for line in _lines_of(answer.hits, place, mark)]
     first = int(query.cursor or 0)
     following = str(first + shown) if shown < len(answer.hits) else answer.next_cursor
-    tail = [f'\n{mark} More lines: ask with cursor "{following}".'] if following else []
+    tail = [f'\n{mark} More lines: ask again with cursor "{following}".'] if following else []
     return "\n".join([*head, *lines, *tail]) + "\n"
 
 

@@ -262,4 +262,4 @@ def _tail(bare: list[str], unnamed: int, next_cursor: str, token_budget: int, *,
     if unnamed:
         yield f"{unnamed} more results are beyond the budget of {token_budget:,} tokens: ask for fewer at a time."
     if next_cursor:
-        yield f'More results: ask with cursor "{next_cursor}".'
+        yield f'More results: ask again with cursor "{next_cursor}".'

@@ -128,7 +128,9 @@ def preview_reply(made: "Preview", *, with_text: bool, budget: int, first: int =
         # A page shows one chunk at least: without, nobody could go on.
         if left < 0 and chunk.index > first:
             rest = len(made.report.chunks) - chunk.index
-            lines.append(f'{start}{rest} more chunks, from line {chunk.start_line}: ask with cursor "{chunk.index}".')
+            lines.append(
+                f'{start}{rest} more chunks, from line {chunk.start_line}: ask again with cursor "{chunk.index}".'
+            )
             break
         lines.append(block)
     return "\n".join(lines)

@@ -76,7 +76,7 @@ def _listed(changes: Changes, budget: float, start: int, mark: str) -> Iterator[
     left, following = budget - tokens_of_lines(head), changes.next_cursor
     for count, line in enumerate(map(_commit_line, changes.commits)):
         left -= tokens_of_lines([line])
-        if left < tokens_of_lines([f'{mark} More commits: ask with cursor "1000".']) and count:
+        if left < tokens_of_lines([f'{mark} More commits: ask again with cursor "1000".']) and count:
             # Those of a question come on one page.
             following = "" if changes.what else str(start + count)
             break
@@ -84,7 +84,7 @@ def _listed(changes: Changes, budget: float, start: int, mark: str) -> Iterator[
     if changes.is_shallow and not (following or changes.what):
         yield f"{mark} {_SHALLOW}"
     if following:
-        yield f'{mark} More commits: ask with cursor "{following}".'
+        yield f'{mark} More commits: ask again with cursor "{following}".'
 
 
 def _shared_out(parts: Sequence[ChangedLines], room: float, budget: float, mark: str) -> tuple[list[str], list[str]]:

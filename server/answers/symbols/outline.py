@@ -49,7 +49,7 @@ def _file_text(outline: Outline, budget: float, root: str, mark: str) -> str:
     listed = [*zip(file.symbols, file.ranks, strict=True)]
     whole = [it for it in listed if it[0].kind not in _PARTS or not it[0].depth]
     outer = [it for it in whole if not it[0].depth and it[0].kind not in _PARTS] or listed
-    after = f'ask with cursor "{outline.next_cursor}"' if outline.next_cursor else ""
+    after = f'ask again with cursor "{outline.next_cursor}"' if outline.next_cursor else ""
     following = [f"{mark} There are more symbols: {after}."] if after else []
     shared = _shared(file.symbols)
     full = _joined([*head, *(_line(it, is_signed=it not in shared) for it, _ in listed), *following])
@@ -70,7 +70,7 @@ def _file_text(outline: Outline, budget: float, root: str, mark: str) -> str:
 
     def page(count: int) -> str:
         rank = outer[count][1] if count < len(outer) else outline.next_cursor
-        more = f'{number(len(outer) - count, "more outer symbol")}: ask with cursor "{rank}"'
+        more = f'{number(len(outer) - count, "more outer symbol")}: ask again with cursor "{rank}"'
         return _joined([*head, *lines[:count], f"{mark} Lesser symbols and signatures left out: {for_all}. {more}."])
 
     return page(max(1, most_that_fit(len(outer), budget, page)))
@@ -95,7 +95,7 @@ def _folder_text(outline: Outline, budget: float, root: str, mark: str) -> str:
         sampled = ", counted in a sample" if outline.is_sampled else ""
         title = f"{mark} Symbols that most other files use{sampled}:" if groups else ""
         following = str(ranked[count][0]) if count < len(ranked) else outline.next_cursor
-        advice = f'ask with cursor "{following}".' + (" Or outline a folder or file." if is_first else "")
+        advice = f'ask again with cursor "{following}".' + (" Or outline a folder or file." if is_first else "")
         tail = f"{mark} Less used ones: {advice}"
         if len(head) == _HEAD and not groups:
             return _joined(head[:1])

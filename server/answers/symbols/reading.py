@@ -94,7 +94,7 @@ def _written(reading: Reading, lines: Sequence[str], end: int, following: str, a
     head += [f"Note: {one_line(note)}" for note in reading.notes]
     begins = f", from character {reading.column + 1}" if reading.column else ""
     body = [f"{mark} [lines {start}-{end}{begins}]"] if above or begins else []
-    tail = [f'{mark} It goes on to line {reading.last_line}: ask with cursor "{following}".'] if following else []
+    tail = [f'{mark} It goes on to line {reading.last_line}: ask again with cursor "{following}".'] if following else []
     if others := reading.definitions:
         places = [place(it.path, it.line or it.start_line) for it in others[:_MOST_OTHERS]]
         more = [f"{len(others) - _MOST_OTHERS} more"] if len(others) > _MOST_OTHERS else []

@@ -53,7 +53,7 @@ def usage_text(uses: SymbolUses, token_budget: int | None = None, *, start: int 
     lines, shown = _reference_lines(uses.references, mark, room)
     rest = len(uses.references) - shown
     following = str(start + shown) if rest else uses.next_cursor
-    tail = [f'\n{mark} There are more references: ask with cursor "{following}".'] if following else []
+    tail = [f'\n{mark} There are more references: ask again with cursor "{following}".'] if following else []
     return "\n".join([*head, *definitions, *lines, *after, *tail]) + "\n"
 
 

@@ -43,7 +43,7 @@ def test_commits_without_lines_are_told_in_a_line_each() -> None:
     assert text.startswith("No commit's message says much of 'odd words'.")
     assert text.count("Fix number") == 8
     assert changes_text(Changes("odd", ())).startswith("No commit's message has a word of 'odd'.")
-    assert 'ask with cursor "8"' in changes_text(Changes("", COMMITS, next_cursor="8"))
+    assert 'ask again with cursor "8"' in changes_text(Changes("", COMMITS, next_cursor="8"))
 
 
 @pytest.mark.parametrize("budget", [150, 250, 20_000])

@@ -40,7 +40,7 @@ def test_lines_beyond_the_budget_are_on_the_next_page(budget: int) -> None:
     text = matched_text(QUERY, answer(*hits, next_cursor="99"), budget, mark="#1")
     shown = text.count(":fetch(")
     assert most_tokens(text) <= budget
-    assert text.endswith(f'ask with cursor "{shown}".\n')
+    assert text.endswith(f'ask again with cursor "{shown}".\n')
 
 
 def test_nothing_found_is_told_with_what_to_try() -> None:

@@ -74,7 +74,7 @@ def test_a_page_keeps_its_budget_and_names_the_cursor_of_the_first_line_left_out
     shown = text.count(" = compute(")
     assert shown >= 1
     following = f"{2 + shown}@abcdef01"
-    assert f'It goes on to line 400: ask with cursor "{following}".' in text
+    assert f'It goes on to line 400: ask again with cursor "{following}".' in text
     assert text.startswith(f"src/long.py:2-{1 + shown}  Long.run (method), of 500 lines\nNote: 2 secrets shown as *.\n")
 
 
@@ -92,7 +92,7 @@ def test_a_line_longer_than_a_page_is_continued_at_its_next_character() -> None:
     wide = replace(PAGE, text="x = " + "word " * 5_000, heads=(), imports=(), definitions=())
     text = reading_text(wide, 300)
     assert most_tokens(text) <= 300
-    (column,) = re.findall(r'ask with cursor "2\+(\d+)@abcdef01"', text)
+    (column,) = re.findall(r'ask again with cursor "2\+(\d+)@abcdef01"', text)
     assert wide.text[: int(column)] in text
     rest = reading_text(replace(wide, text=wide.text[int(column) :], column=int(column)), 300, mark=MARK)
     assert f"{MARK} [lines 2-2, from character {int(column) + 1}]\n{wide.text[int(column) :][:50]}" in rest
@@ -115,7 +115,7 @@ def test_an_outline_keeps_its_budget_and_tells_how_to_go_on(budget: int) -> None
         assert most_tokens(text) <= budget
         assert text.count("method_") >= 1
         is_all = outline.is_file and text.count("method_") == 199
-        assert is_all or "ask with " in text.splitlines()[-1]
+        assert is_all or " with " in text.splitlines()[-1]
 
 
 def test_less_of_each_symbol_is_shown_before_any_is_left_for_another_page() -> None:
@@ -131,7 +131,7 @@ def test_less_of_each_symbol_is_shown_before_any_is_left_for_another_page() -> N
     few = outline_text(FILE, 300, mark=MARK)
     shown = few.count("(method)")
     # Outer symbols are those of rank 2, 5, 8 ...
-    assert f'{66 - shown} more outer symbols: ask with cursor "{2 + 3 * shown}"' in few
+    assert f'{66 - shown} more outer symbols: ask again with cursor "{2 + 3 * shown}"' in few
 
 
 def test_a_map_shows_the_best_symbols_by_file_after_folders() -> None:
@@ -139,7 +139,7 @@ def test_a_map_shows_the_best_symbols_by_file_after_folders() -> None:
     assert text.startswith("src/: 90 files (python 40, go 3), 2,000 symbols.\n")
     assert f"{MARK} Folders and files (files, symbols):\n  folder_0/ (0, 0), folder_1/ (1, 2), " in text
     shown = text.count("  def method_")
-    assert f'ask with cursor "{shown}"' in text
+    assert f'ask again with cursor "{shown}"' in text
     # The first symbol of each file has the best rank.
     assert f"{MARK} src/file_0.py  1 of 30 symbols\n  1-4    def method_1(" in text
 

