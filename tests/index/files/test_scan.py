@@ -346,6 +346,10 @@ def unprivileged() -> Iterator[Path]:
         root = Path(folder).resolve()
         root.chmod(0o755)
         write(root, "open/a.py", "closed/b.py", "closed.py", "open/c.py")
+        # An index that was opened in this process has left it a mask by which others may read nothing.
+        (root / "open").chmod(0o755)
+        for path in root.glob("open/*"):
+            path.chmod(0o644)
         (root / "closed").chmod(0)
         (root / "closed.py").chmod(0)
         if is_root:
