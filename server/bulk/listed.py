@@ -1,25 +1,14 @@
 """The list of repositories of `cqm bulk`, and the clones of those that are elsewhere."""
 
-import os
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqm.server.bounded import run_bounded
+from cqm.index.files import git
 from cqm.server.errors import BulkError
 
 _NAME = re.compile(r"\w[\w.-]{0,99}")
 _ADDRESS = re.compile(r"\w+://|[\w.-]+@[\w.-]+:")
-_GIT = {
-    # No questions, no program that an address names (`ext::`), and no large files that would not be indexed.
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ALLOW_PROTOCOL": "https:ssh:file",
-    "GIT_LFS_SKIP_SMUDGE": "1",
-    # A server that sends nothing for minutes is given up.
-    "GIT_HTTP_LOW_SPEED_LIMIT": "1",
-    "GIT_HTTP_LOW_SPEED_TIME": "300",
-}
 GIT_SECONDS = 7200.0
 """Longest clone or fetch: one that stalls would hold its job for ever."""
 
@@ -90,25 +79,14 @@ def checked_out(repository: Repository, work: Path) -> Path:
             raise BulkError(f"{folder} is not a folder.", remedy="Correct the list.")
         return folder.resolve()
     clone = work / "clones" / repository.name
-    if (clone / ".git").is_dir():
-        _git("-C", str(clone), "fetch", "--quiet", "--depth=1", "--no-tags", "--", repository.source, "HEAD")
-        _git("-C", str(clone), "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
-    else:
-        clone.parent.mkdir(parents=True, exist_ok=True)
-        _git("clone", "--quiet", "--depth=1", "--no-tags", "--", repository.source, str(clone))
-    return clone.resolve()
-
-
-def _git(*arguments: str) -> None:
     try:
-        done = run_bounded(["git", *arguments], GIT_SECONDS, env=os.environ | _GIT)
-    except subprocess.TimeoutExpired as error:
+        failure = git.clone_newest(repository.source, clone, GIT_SECONDS)
+    except TimeoutError as error:
         raise BulkError(
             f"git is not done after {GIT_SECONDS:g} s.", remedy="Look at the network, and run it again.", retryable=True
         ) from error
-    if done.returncode:
+    if failure:
         # Git's message repeats the address, which may have a password.
-        told = re.sub(r"(?<=://)[^\s/]*@", "", done.stderr.decode("utf-8", errors="replace").strip())[-500:]
-        raise BulkError(
-            f"git fails: {told or done.returncode}", remedy="Check the address and its key.", retryable=True
-        )
+        told = re.sub(r"(?<=://)[^\s/]*@", "", failure)[-500:]
+        raise BulkError(f"git fails: {told}", remedy="Check the address and its key.", retryable=True)
+    return clone.resolve()
