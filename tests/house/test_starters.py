@@ -50,7 +50,8 @@ def _starts_programs(path: Path) -> bool:
     for node in ast.walk(tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
         modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        if {name.partition(".")[0] for name in names + modules} & {"subprocess", "multiprocessing", "pty", "pexpect"}:
+        starters = {"subprocess", "multiprocessing", "pty", "pexpect", "run_bounded"}
+        if {name.partition(".")[0] for name in names + modules} & starters:
             return True
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.value.id == "os" and (node.attr in calls or node.attr.startswith(("exec", "spawn"))):
