@@ -83,7 +83,7 @@ RULES = (
     _rule("registry token", "_auth", r"_auth(?i:token)?\s{0,4}=\s{0,4}[\"']?(?P<secret>[^\s\"'$]{8,2000})", _is_login),
     _rule(
         "login",
-        "curl",
+        "curl· curl.exe",
         r"curl\b[^\n|]{0,120}?\s(?:-[a-zA-Z]{0,6}u\s?|--user[= ])[\"']?[^\s:\"'$]{1,100}:(?P<secret>[^\s\"'$]{4,200})",
         is_password,
     ),
