@@ -8,6 +8,8 @@ only:
   ours, which borrows the other's objects;
 - its version, for `cqm doctor`.
 
+It clones only what the user lists, for `cqm bulk`: see `clone_newest`.
+
 Without git, or if it refuses, hangs or dies, there is no answer.
 """
 
@@ -22,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from cqm.index.files.bounded import run_bounded
 from cqm.index.files.git_folder import GitFolder, git_folder_of
 
 _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
@@ -40,6 +43,15 @@ _PASSED = (
     "GIT_CONFIG_NOSYSTEM",
 )
 """Variables passed to git: the places of the user's own settings. Others may redirect it or name a program."""
+
+_PASSED_TO_CLONE = (
+    *("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "all_proxy", "https_proxy", "http_proxy", "no_proxy"),
+    *("CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_DIR", "SSL_CERT_FILE"),
+    *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "SSH_AUTH_SOCK"),
+    *("DBUS_SESSION_BUS_ADDRESS", "GH_CONFIG_DIR", "GH_TOKEN", "GITHUB_TOKEN", "KRB5CCNAME", "XDG_RUNTIME_DIR"),
+    *("APPDATA", "LOCALAPPDATA", "LOGNAME", "PROGRAMDATA", "TEMP", "TMP", "TMPDIR", "USER", "USERNAME"),
+)
+"""Further ones passed to a clone: of the network, and of the user's own ssh and credential helpers."""
 
 _SET = {
     "GIT_ALLOW_PROTOCOL": "none",
@@ -72,6 +84,31 @@ _OFF = {
 }
 
 
+# A clone needs a network and the user's own credentials; all else is off there too.
+_OFF_TO_CLONE = {
+    name: value for name, value in _OFF.items() if name not in {"core.sshCommand", "credential.helper"}
+} | {
+    # The user's own ignore rules and line ends are kept; LFS's filter would be called by its name in their settings.
+    "core.protectHFS": "true",
+    "core.protectNTFS": "true",
+    "fetch.recurseSubmodules": "false",
+    "init.templateDir": "",
+    "submodule.recurse": "false",
+    "transfer.bundleURI": "false",
+}
+_SET_TO_CLONE = _SET | {
+    # No program that an address names (`ext::`), nothing unencrypted.
+    "GIT_ALLOW_PROTOCOL": "https:ssh:file",
+    # A server that sends nothing for minutes is given up.
+    "GIT_HTTP_LOW_SPEED_LIMIT": "1",
+    "GIT_HTTP_LOW_SPEED_TIME": "300",
+    "GIT_LFS_SKIP_SMUDGE": "1",
+    "SSH_ASKPASS_REQUIRE": "never",
+}
+_NO_FILTERS = "* -filter -ident\n"
+"""Attributes of a clone of ours, which count more than those of its files: no program cleans or expands them."""
+
+
 def program(name: str, project: Path) -> str | None:
     """Find a program in PATH; None if it is in none of its folders.
 
@@ -83,9 +120,9 @@ def program(name: str, project: Path) -> str | None:
         project: may be written by a stranger.
     """
     real_project = os.path.realpath(project)
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+    for folder in filter(None, _path_outside(project).split(os.pathsep)):
         # On Windows `which` looks into the working folder first, unless the name has a folder.
-        found = shutil.which(os.path.join(folder, name)) if os.path.isabs(folder) else None  # noqa: PTH117, PTH118
+        found = shutil.which(os.path.join(folder, name))  # noqa: PTH118
         if found and not Path(os.path.realpath(found)).is_relative_to(real_project):
             return found
     return None
@@ -147,6 +184,64 @@ def _commits_between(folder: Path, old: str, new: str) -> int | None:
         return None
     said = _answer_of(place, new, ["rev-list", "--count", "--end-of-options", f"{old}..{new}", "--"], _MOST_OUTPUT)
     return int(said) if said is not None and said.strip().isdigit() else None
+
+
+def clone_newest(address: str, clone: Path, seconds: float) -> str:
+    """Clone the newest commit of a repository, or bring a clone of ours to it. It has no history and no submodules.
+
+    Nothing that the repository says is run: no hook, template, filter or fetch of something else.
+
+    Parameters:
+        address: as the user listed it: `https:`, `ssh:`, `file:` or `USER@HOST:PATH`.
+        clone: a folder of ours, made if missing.
+        seconds: longest time of each of git's commands.
+
+    Returns:
+        Why git failed; empty if it didn't.
+
+    Raises:
+        TimeoutError: git was killed.
+        OSError: it cannot be started, or the disk refuses.
+    """
+    clone = Path(os.path.realpath(clone))
+    git = program("git", clone)
+    if git is None:
+        return "git is not in PATH"
+    shallow = ["--quiet", "--depth=1", "--no-tags"]
+    if (clone / ".git").is_dir():
+        arguments = ["-C", str(clone), "fetch", *shallow, "--no-recurse-submodules", "--", address, "HEAD"]
+        newest = "FETCH_HEAD"
+    else:
+        clone.parent.mkdir(parents=True, exist_ok=True)
+        arguments = ["clone", *shallow, "--no-checkout", "--template=", "--", address, str(clone)]
+        newest = "HEAD"
+    if failure := _failure_of([git, *arguments], clone, seconds):
+        return failure
+    (clone / ".git/info").mkdir(exist_ok=True)
+    (clone / ".git/info/attributes").write_text(_NO_FILTERS, encoding="ascii")
+    checkout = ["-C", str(clone), "checkout", "--quiet", "--force", "--detach", newest, "--"]
+    return _failure_of([git, *checkout], clone, seconds)
+
+
+def _failure_of(command: Sequence[str], clone: Path, seconds: float) -> str:
+    git, *arguments = command
+    off = [part for name, value in _OFF_TO_CLONE.items() for part in ("-c", f"{name}={value}")]
+    passed = {name: os.environ[name] for name in (*_PASSED, *_PASSED_TO_CLONE) if name in os.environ}
+    # git works in the clone, and finds `ssh` and helpers by PATH.
+    environment = passed | _SET_TO_CLONE | {"PATH": _path_outside(clone)}
+    try:
+        done = run_bounded([git, "--no-pager", *off, *arguments], seconds, cwd=Path(os.sep), env=environment)
+    except subprocess.TimeoutExpired as error:
+        raise TimeoutError from error
+    return "" if done.returncode == 0 else done.stderr.decode("utf-8", "replace").strip() or f"code {done.returncode}"
+
+
+def _path_outside(project: Path) -> str:
+    """Return the absolute folders of PATH that are outside of a folder."""
+    entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    real = os.path.realpath(project)
+    kept = [it for it in entries if os.path.isabs(it) and not Path(os.path.realpath(it)).is_relative_to(real)]  # noqa: PTH117
+    return os.pathsep.join(kept)
 
 
 def said_of(place: GitFolder, commit: str, arguments: Sequence[str], most_bytes: int) -> bytes | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from cqm.chunkers.model import option
 
-REDACTION_VERSION = 4
+REDACTION_VERSION = 5
 """Part of the name of each generation: raise it when another release redacts more or less of the same text."""
 
 

@@ -9,11 +9,15 @@ from cqm.index.secrets.names import is_about, is_chosen
 from cqm.index.secrets.notations import (
     CALL,
     DEFAULT,
+    ENCODED,
+    ENCODING,
     FALLBACK,
     MORE,
+    NAME,
     NAMED,
     OPENING,
     OPTION,
+    SENTENCE,
     SETTER,
     SIBLING,
     VALUE,
@@ -21,7 +25,7 @@ from cqm.index.secrets.notations import (
     is_prose,
     takes_bare,
 )
-from cqm.index.secrets.values import is_password, is_strong, is_token
+from cqm.index.secrets.values import is_odd_in_prose, is_password, is_strong, is_token
 
 _LONGEST_NAME = 200
 _LONGEST_LINE = 400
@@ -83,6 +87,8 @@ def assigned(text: str, named: Sequence[tuple[int, str]], path: str) -> Iterator
         if overlaps > _MOST_OVERLAPS:
             continue
         end = place + len(anchor)
+        if is_chosen(anchor) and file.is_prose:
+            yield from _in_sentence(text, end)
         for found in _values(file, place, end):
             last_end = max(last_end, found.spans[-1][1])
             if _is_secret(text, found, anchor):
@@ -90,6 +96,14 @@ def assigned(text: str, named: Sequence[tuple[int, str]], path: str) -> Iterator
                 yield from (Match(kind, *span) for span in found.spans)
                 done = max(done, found.spans[-1][1])
                 break
+
+
+def _in_sentence(text: str, end: int) -> Iterator[Match]:
+    """Yield the password that follows its name in a sentence."""
+    found = SENTENCE.match(text, end)
+    value = found["value"].rstrip(".,:;!?)") if found else ""
+    if found and is_odd_in_prose(value):
+        yield Match("password", found.start("value"), found.start("value") + len(found["value"].rstrip(".,:;?)")))
 
 
 def _is_secret(text: str, found: _Found, anchor: str) -> bool:
@@ -110,8 +124,18 @@ def _values(file: _File, place: int, end: int) -> Iterator[_Found]:
     default = DEFAULT.match(file.text, end) if "-" in before else None
     if default and _is_option(before) and not is_about(before, default["name"]):
         yield _Found(tuple(_spans(file.text, default)))
+    if (encoded := _encoded(file.text, end)) and not is_about(before, encoded[0]):
+        yield _Found((encoded[1],))
     if opening := OPENING.match(file.text, end):
         yield from _beside(file, place, end, is_nested=bool(opening["nested"]))
+
+
+def _encoded(text: str, end: int) -> tuple[str, Span] | None:
+    """Return the rest of a name in encoded JSON, and the span of its value."""
+    rest = NAME.match(text, end)
+    place = rest.end() if rest else end
+    found = ENCODED.match(text, end) if text.startswith(ENCODING, place) else None
+    return (text[end:place], found.span("quoted" if found["quoted"] else "bare")) if found else None
 
 
 def _beside(file: _File, place: int, end: int, *, is_nested: bool) -> Iterator[_Found]:

@@ -1,9 +1,10 @@
 """Find secrets of several lines, or recognisable by the lines around them: private keys, Kubernetes Secrets."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from cqm.index.secrets.model import Match
+from cqm.index.secrets.values import is_password
 
 _PEM = re.compile(r"-----BEGIN (?P<label>(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
 _PEM_END = "-----END "
@@ -97,3 +98,54 @@ def _secret_data(text: str, head: re.Match[str], end: int) -> Iterator[Match]:
                 start = place + line.index(value, pair.start("value"))
                 yield Match("Kubernetes secret", start, start + len(value))
         place = after
+
+
+_USERS = re.compile(r"[ \t]*(?:- )?[\"']?[a-z_][\w.-]{0,31}:(?P<secret>[^\s\"':]{6,200})[\"']?[ \t]*\r?$")
+_SETTING = re.compile(r"[ \t]*(?:- )?\w{1,20}:[ \t]*(?:\|-?|true|false|\w{1,6})?[ \t]*$")
+_MOST_USERS = 40
+
+
+def lines_of_keys(text: str, low: str, places: Mapping[str, Sequence[int]]) -> Iterator[Match]:
+    """Yield the private lines of keys of PuTTY, and the static keys of OpenVPN.
+
+    Parameters:
+        low: the text in lower case.
+        places: positions of each of `KEY_HEADS` in it.
+    """
+    for literal, mark in KEY_HEADS.items():
+        done = 0
+        for place in places[literal]:
+            if place < done:
+                continue
+            end = low.find(mark, place, place + _PEM_MOST)
+            lines = list(_PEM_LINE.finditer(text, place + len(literal), end)) if end >= 0 else []
+            done = end
+            if lines:
+                shorts = _PEM_TAIL.search(text, lines[-1].end(), end)
+                yield Match("private key", lines[0].start(), shorts.end() if shorts else lines[-1].end())
+
+
+KEY_HEADS = {"private-lines:": "private-mac", "static key v1-----": "-----end"}
+"""What stands before the lines of such keys, and behind them."""
+
+
+def lists_of_users(text: str, places: Sequence[int]) -> Iterator[Match]:
+    """Yield the passwords of lists for chpasswd, "root:..." on each line after its name.
+
+    Parameters:
+        places: positions of "chpasswd" in the text.
+    """
+    start = 0
+    for place in places:
+        if place < start:
+            continue
+        start = text.find("\n", place) + 1 or len(text)
+        for _ in range(_MOST_USERS):
+            found = text.find("\n", start)
+            end = len(text) if found < 0 else found
+            if user := _USERS.match(text, start, end):
+                if is_password(user["secret"]):
+                    yield Match("password", *user.span("secret"))
+            elif not _SETTING.match(text, start, end):
+                break
+            start = end + 1

@@ -7,8 +7,8 @@ _OPERATORS = r"""
     (?: : \s? (?:&'\w+\s)? [&\w<>\[\]|. ?]{1,30}? \s? =        # a type: "password: str ="
       | \s(?i:as)\s\w{1,30} \s? =                              # "As String ="
       | \{ [^{}\n"']{0,40} \} \s? :? =                         # "{ get; set; } ="
-      | </(?:key|name)> | \s\w{1,20}="[\w/.-]{1,20}">(?:\s{0,20}<value>)?
-      | <?=> | [:!?+]?={1,3} | <- | <<< | ::? | [,(] | \?\?=? | \?: | \|\|=? | >
+      | </(?:key|[\w:-]{0,12}name)> | \s\w{1,20}="[\w/.-]{1,20}">(?:\s{0,20}<value>)?
+      | :\*{1,2} | <?=> | [:!?+]?={1,3} | <- | <<< | ::? | [,(] | \?\?=? | \?: | \|\|=? | >
       | (?<=\)) \s? \{                                         # ENV.fetch("NAME") { "value" }
       | (?<=[\s)]) or (?=\s)
       | (?<=\s) (?P<word> (?i:to|is|was|ist|is[ ]now|by|using|(?:with[ ]\w{1,40}[ ]by)) ) \s? [:=]? (?=\s)
@@ -21,7 +21,7 @@ _WRAPPERS = r"""
       | ![\w!/-]{1,30} [ \t]
       | &\w{1,30} [ \t]
       | <!\[CDATA\[
-      | </?(?:key|name|string|value|val|data)\b [^<>]{0,40} >
+      | </?(?i:key|name|string|value|val|data|clear|content|text|plain\w{0,4}|param-value)\b [^<>]{0,40} >
       | [|>][+-]?\d?[+-]? [ \t]{0,4} \n
       | <<[~-]?["']?\w{1,20}["']?[ \t]{0,4}\n                   # a text to a mark of its end
       | "{3} | '{3}
@@ -66,7 +66,7 @@ SIBLING = re.compile(
 )
 """Matches after an anchor in the value of one key: other pairs of a mapping, and the one with the secret."""
 
-OPENING = re.compile(r"[\w.-]{0,40}(?:[\"'`]?\s?(?P<nested>[:{]\s*+(?=[\"'A-Za-z-]))|[\"'`]?\s?[,;>}\n])")
+OPENING = re.compile(r"[\w.-]{0,40}(?:[\"'`]?\s?(?P<nested>[:{]\s*+\{?\s*+(?=[\"'A-Za-z-]))|[\"'`]?\s?[,;>}\n])")
 """Matches after an anchor where other pairs may follow."""
 
 DEFAULT = re.compile(
@@ -78,6 +78,28 @@ MORE = re.compile(
     r"""\s{0,40}[+.&\\]{0,2}\s{0,40}[rbfuL]?(?P<quote>\\?["'`])(?P<quoted>(?:(?!(?P=quote))(?:\\[^\r\n]|[^\r\n\\])){1,2048})(?P=quote)(?!\s?:)"""
 )
 """Matches a further literal of the same value: "ab" "cd", "ab" + "cd"."""
+
+NAME = re.compile(r"[\w.-]{0,40}")
+"""Matches the rest of a name after an anchor."""
+
+ENCODED = re.compile(
+    r"""
+    [\w.-]{0,40} (?:
+      (?P<quote> %(?:25)?22 | &quot; | &\#(?:34|x22); | \\u0022 | \\x22 | \\{2,7}" ) \s?
+      (?: : | = | %(?:25)?3[AD] ) \s? (?:%20)? (?P=quote) (?P<quoted> (?: (?!(?P=quote)) [^\s"'<>] ){6,300} ) (?P=quote)
+      | %(?:25)?3D (?P<bare> [^\s"'&<>%]{6,300} ) (?= %(?:25)?26 | [&\s"'] | $ )
+    )
+    """,
+    re.VERBOSE,
+)
+"""Matches after an anchor in JSON or a query that was encoded: for an address, for HTML, or as a string once more."""
+ENCODING = ("%", "&", "\\")
+"""Characters that may follow a name there."""
+
+SENTENCE = re.compile(
+    r"[\w-]{0,20}(?:\s[\w'-]{1,20}){0,6}?\s(?:(?:is|to|as|are|ist|lautet|now|[=\u2013-])\s)?[\"'`*(]{0,3}(?P<value>[^\s\"'`*<>]{8,100})"
+)
+"""Matches after an anchor in a sentence: some words, and one that may be the password."""
 
 FALLBACK = re.compile(r"[\w.-]{0,40}:[-=]?(?P<value>[^\s{}\"'`$]{6,300})\}")
 """Matches after an anchor in "${NAME:-value}"."""
@@ -106,7 +128,7 @@ _BARE_FILES = re.compile(
     r"(?:dockerfile|containerfile|makefile|procfile|caddyfile|jenkinsfile|\.?env\b).*$"
     r"|\.?[^.]*$|.*\.(?:ya?ml|ini|cfg|conf|cnf|config|properties|env|sh|bash|zsh|fish|c?sh|ksh|ps1|bat|cmd|service|toml|tf|tfvars|txt|md|rst|adoc|log|sql|http|rest|ovpn|"
     r"list|repo|netrc|xml|csproj|plist|csv|tsv|desktop|nix|mk|editorconfig|gradle|tmpl|j2|erb|hcl|ldif|bak|old|orig|htpasswd|"
-    r"xcconfig|sls|asset|pp|args|rc|reg|inf|kv|network|netdev|pod|container|nu|tpl|tftpl|secrets)$",
+    r"xcconfig|sls|rsc|asset|pp|args|rc|reg|inf|kv|network|netdev|pod|container|nu|tpl|tftpl|secrets)$",
 )
 """Files with unquoted values: settings, shell scripts, texts."""
 _PROSE = (".txt", ".md", ".rst", ".adoc", ".log", ".csv")

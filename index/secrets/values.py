@@ -39,6 +39,12 @@ _REFERENCE = re.compile(
 _WORDS = re.compile(
     r"[A-Za-z]+\d?(?:[ _./:,-]+[A-Za-z]+\d?)*[?!.:]?|[A-Za-z_]+\d?(?:\.[A-Za-z_]+\d?)+|[a-z]+(?:[A-Z][a-z]+)+\d?"
 )
+_TECHNICAL = re.compile(
+    r"sha|md5|pbkdf|aes|rsa|hmac|auth|utf|base\d|http|x509|ipv|win\d|iso|rfc|cve|[/\\=(){}\[\]<>|,;:]|\.\w",
+    re.IGNORECASE,
+)
+"""Matches in names of algorithms, formats and files."""
+_LEAST_DIGITS = 3
 _PROGRAM = re.compile(r"[A-Za-z_][\w.]*(?:\[|\(|->|::)[\w.,:'\"\[\](){} >-]*$|[\w.]+\.\w+\(")
 # A word without digits is read in one way alone: two ways for each of many words take time without end.
 _SEGMENT = r"(?:[A-Za-z]+|[a-z]{1,12}\d{1,3}[a-z]{0,12}|\d+)"
@@ -105,6 +111,13 @@ def is_strong(value: str) -> bool:
         return True
     is_mixed = any(it.isdigit() for it in value) and any(it.isalpha() for it in value)
     return is_mixed and not _PHRASE.fullmatch(value) and not _PROGRAM.match(value)
+
+
+def is_odd_in_prose(value: str) -> bool:
+    """Whether a value is a secret among words, with no name and mark before it: letters of both cases, and digits."""
+    if not (is_strong(value) and _is_mixed(value)) or _TECHNICAL.search(value):
+        return False
+    return is_scrambled(value) or sum(map(str.isdigit, value)) >= _LEAST_DIGITS
 
 
 def is_scrambled(value: str) -> bool:

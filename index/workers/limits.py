@@ -8,12 +8,13 @@ landlock(7)). Where the kernel lacks a bound, it is left out; `confine` says whi
 
 import ctypes
 import os
-import platform
 import signal
 import struct
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from cqm.index.workers.seccomp import filter_calls
 
 if sys.platform != "win32":
     import resource
@@ -28,7 +29,7 @@ WAIT_SECONDS = 60.0
 """A worker that is silent for so much longer than its processor time is ended, whatever it waits for."""
 _MOST_DESCRIPTORS = 256
 
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 1, 38, 22, 2
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _LANDLOCK_RULE_PATH_BENEATH = 1
@@ -36,44 +37,6 @@ _FS_READ_FILE, _FS_READ_DIR, _FS_EXECUTE = 1 << 2, 1 << 3, 1 << 0
 _FS_RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """Number of file rights an ABI knows. All are denied unless a rule grants them."""
 _NET_ABI, _SCOPE_ABI = 4, 6
-
-# Numbers of system calls that a parser has no use for, on the two machines that CQM has wheels for.
-_DENIED = {
-    "x86_64": {
-        "socket": 41, "connect": 42, "accept": 43, "bind": 49, "listen": 50, "socketpair": 53, "fork": 57, "vfork": 58,
-        "execve": 59, "kill": 62, "rename": 82, "mkdir": 83, "rmdir": 84, "creat": 85, "link": 86, "unlink": 87,
-        "symlink": 88, "chmod": 90, "chown": 92, "ptrace": 101, "mknod": 133, "mount": 165, "add_key": 248,
-        "request_key": 249, "keyctl": 250, "mkdirat": 258, "mknodat": 259, "unlinkat": 263, "renameat": 264,
-        "linkat": 265, "symlinkat": 266, "fchmodat": 268, "unshare": 272, "perf_event_open": 298, "accept4": 288,
-        "process_vm_readv": 310, "process_vm_writev": 311, "renameat2": 316, "bpf": 321, "execveat": 322,
-        "userfaultfd": 323, "pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426,
-        "io_uring_register": 427, "pidfd_getfd": 438,
-        "shmget": 29, "semget": 64, "msgget": 68, "truncate": 76, "fchmod": 91, "fchown": 93, "lchown": 94,
-        "utime": 132, "setpriority": 141, "setxattr": 188, "lsetxattr": 189, "fsetxattr": 190, "removexattr": 197,
-        "lremovexattr": 198, "fremovexattr": 199, "utimes": 235, "mq_open": 240, "fchownat": 260, "futimesat": 261,
-        "utimensat": 280, "open_by_handle_at": 304, "setns": 308, "fchmodat2": 452, "setxattrat": 463,
-        "removexattrat": 466,
-    },
-    "aarch64": {
-        "setxattr": 5, "lsetxattr": 6, "fsetxattr": 7, "removexattr": 14, "lremovexattr": 15, "fremovexattr": 16,
-        "truncate": 45, "fchmod": 52, "fchownat": 54, "fchown": 55, "utimensat": 88, "setpriority": 140, "mq_open": 180,
-        "msgget": 186, "semget": 190, "shmget": 194, "open_by_handle_at": 265, "setns": 268, "fchmodat2": 452,
-        "setxattrat": 463, "removexattrat": 466,
-        "mknodat": 33, "mkdirat": 34, "unlinkat": 35, "symlinkat": 36, "linkat": 37, "renameat": 38, "mount": 40,
-        "fchmodat": 53, "unshare": 97, "ptrace": 117, "kill": 129, "socket": 198, "socketpair": 199, "bind": 200,
-        "listen": 201, "accept": 202, "connect": 203, "add_key": 217, "request_key": 218, "keyctl": 219, "execve": 221,
-        "perf_event_open": 241, "accept4": 242, "process_vm_readv": 270, "process_vm_writev": 271, "renameat2": 276,
-        "bpf": 280, "execveat": 281, "userfaultfd": 282, "pidfd_send_signal": 424, "io_uring_setup": 425,
-        "io_uring_enter": 426, "io_uring_register": 427, "pidfd_getfd": 438,
-    },
-}  # fmt: skip
-_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_CLONE = {"x86_64": 56, "aarch64": 220}
-_CLONE3, _CLONE_THREAD = 435, 0x10000
-_X32_BIT = 0x40000000
-_EPERM, _ENOSYS = 1, 38
-_LOAD, _EQUAL, _AT_LEAST, _HAS_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _FAIL, _LACK, _KILL = 0x7FFF0000, 0x00050000 | _EPERM, 0x00050000 | _ENOSYS, 0x80000000
 
 
 def seconds_for(size: int) -> float:
@@ -124,7 +87,7 @@ def confine(readable: Sequence[str], memory: int = MEMORY_BYTES, *, is_forked: b
             libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
             held += ["landlock"] * _restrict_files(libc, readable)
-            held += ["seccomp"] * _filter_calls(libc)
+            held += ["seccomp"] * filter_calls(libc)
     return tuple(held)
 
 
@@ -183,27 +146,3 @@ def _allow_reading(libc: ctypes.CDLL, ruleset: int, path: str) -> None:
         libc.syscall(_LANDLOCK_ADD, ruleset, _LANDLOCK_RULE_PATH_BENEATH, rule, 0)
     finally:
         os.close(opened)
-
-
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
-
-
-def _filter_calls(libc: ctypes.CDLL) -> bool:
-    """Deny the system calls of `_DENIED`; whether the kernel and the machine can."""
-    machine = platform.machine()
-    numbers = sorted(_DENIED.get(machine, {}).values())
-    if not numbers:
-        return False
-    # Offsets in struct seccomp_data: 0 the call's number, 4 the architecture, 16 the first argument.
-    steps = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _AUDIT_ARCH[machine]), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
-    # Threads may be made, processes may not. The flags of clone3 cannot be seen; without it glibc takes clone.
-    steps += [(_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _LACK), (_EQUAL, 0, 4, _CLONE[machine]), (_LOAD, 0, 0, 16)]
-    steps += [(_HAS_BITS, 1, 0, _CLONE_THREAD), (_RETURN, 0, 0, _FAIL), (_RETURN, 0, 0, _ALLOW)]
-    checks = [(_AT_LEAST, _X32_BIT), *((_EQUAL, number) for number in numbers)]
-    for left, (test, value) in zip(range(len(checks), 0, -1), checks, strict=True):
-        steps.append((test, left, 0, value))
-    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _FAIL)]
-    packed = b"".join(struct.pack("<HBBI", *step) for step in steps)
-    program = _Program(len(steps), packed)
-    return bool(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) == 0)

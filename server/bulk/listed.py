@@ -1,26 +1,15 @@
 """The list of repositories of `cqm bulk`, and the clones of those that are elsewhere."""
 
-import os
 import re
-import subprocess
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqm.server.bounded import run_bounded
+from cqm.index.files import git
 from cqm.server.errors import BulkError, BulkListError
 
 _NAME = re.compile(r"\w[\w.-]{0,99}")
-_WORD = re.compile(r"""\"([^"]*)\"|'([^']*)'|(#.*|[^\s#]+)""")
 _ADDRESS = re.compile(r"\w+://|[\w.-]+@[\w.-]+:")
-_GIT = {
-    # No questions, no program that an address names (`ext::`), and no large files that would not be indexed.
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ALLOW_PROTOCOL": "https:ssh:file",
-    "GIT_LFS_SKIP_SMUDGE": "1",
-    # A server that sends nothing for minutes is given up.
-    "GIT_HTTP_LOW_SPEED_LIMIT": "1",
-    "GIT_HTTP_LOW_SPEED_TIME": "300",
-}
 GIT_SECONDS = 7200.0
 """Longest clone or fetch: one that stalls would hold its job for ever."""
 
@@ -57,7 +46,11 @@ def read_list(text: str, base: Path) -> list[Repository]:
     found: dict[str, Repository] = {}
     problems: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):
-        source, *names = _words(line) or [""]
+        try:
+            source, *names = _words(line) or [""]
+        except ValueError:
+            problems.append(f"line {number}: a quote has no end. Write one at both ends of a folder's name.")
+            continue
         if not source:
             continue
         name = names[0] if names else re.split(r"[/:\\]", source.rstrip("/\\"))[-1].removesuffix(".git")
@@ -84,10 +77,14 @@ def read_list(text: str, base: Path) -> list[Repository]:
 
 
 def _words(line: str) -> list[str]:
-    """Return the words of a line before its comment; quotes hold one with blanks or "#" together."""
-    found = [quoted or single or word for quoted, single, word in _WORD.findall(line)]
-    ends = [number for number, word in enumerate(_WORD.finditer(line)) if word[3] and word[3].startswith("#")]
-    return found[: ends[0]] if ends else found
+    """Return the words of a line before its comment; quotes hold one with blanks or "#" together.
+
+    Raises:
+        ValueError: a quote has no end.
+    """
+    words = shlex.shlex(line, posix=True)
+    words.whitespace_split, words.escape = True, ""  # a path of Windows has backslashes
+    return list(words)
 
 
 def checked_out(repository: Repository, work: Path) -> Path:
@@ -105,25 +102,14 @@ def checked_out(repository: Repository, work: Path) -> Path:
             raise BulkError(f"{folder} is not a folder.", remedy="Correct the list.")
         return folder.resolve()
     clone = work / "clones" / repository.name
-    if (clone / ".git").is_dir():
-        _git("-C", str(clone), "fetch", "--quiet", "--depth=1", "--no-tags", "--", repository.source, "HEAD")
-        _git("-C", str(clone), "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
-    else:
-        clone.parent.mkdir(parents=True, exist_ok=True)
-        _git("clone", "--quiet", "--depth=1", "--no-tags", "--", repository.source, str(clone))
-    return clone.resolve()
-
-
-def _git(*arguments: str) -> None:
     try:
-        done = run_bounded(["git", *arguments], GIT_SECONDS, env=os.environ | _GIT)
-    except subprocess.TimeoutExpired as error:
+        failure = git.clone_newest(repository.source, clone, GIT_SECONDS)
+    except TimeoutError as error:
         raise BulkError(
             f"git is not done after {GIT_SECONDS:g} s.", remedy="Look at the network, and run it again.", retryable=True
         ) from error
-    if done.returncode:
+    if failure:
         # Git's message repeats the address, which may have a password.
-        told = re.sub(r"(?<=://)[^\s/]*@", "", done.stderr.decode("utf-8", errors="replace").strip())[-500:]
-        raise BulkError(
-            f"git fails: {told or done.returncode}", remedy="Check the address and its key.", retryable=True
-        )
+        told = re.sub(r"(?<=://)[^\s/]*@", "", failure)[-500:]
+        raise BulkError(f"git fails: {told}", remedy="Check the address and its key.", retryable=True)
+    return clone.resolve()

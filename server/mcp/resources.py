@@ -17,7 +17,7 @@ from mcp_types import CompleteRequestParams, CompleteResult, Completion, InputRe
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import NotIndexedError, QueryError, UnknownNameError
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
-from cqm.server.console import one_line
+from cqm.server.console import one_line, visible
 from cqm.server.errors import PathRefusedError
 from cqm.server.mcp.allowed_paths import ClientRoots
 from cqm.server.mcp.behind import ask_again
@@ -118,7 +118,7 @@ async def _symbol(what: str, ctx: ToolContext, named: ClientRoots) -> str:
 
 
 def _read(place: Place, what: str, lines: str, is_whole: bool) -> str:  # noqa: FBT001 - called by position in a thread
-    """Read all lines of a file, a place or a symbol; each ends with a line end, whatever the file has."""
+    """Read all lines of a file, a place or a symbol, made visible; each ends with a line end, whatever the file has."""
     if (is_whole or lines) and not place.file:
         raise NotIndexedError(f"{what} is a folder.", remedy="Name a file in it.")
     asked = f"{place.file}{lines}" if place.file else what
@@ -137,7 +137,8 @@ def _read(place: Place, what: str, lines: str, is_whole: bool) -> str:  # noqa: 
         text = f"{text[:-1] if page.column else text}{page.text}\n"
         cursor = page.next_cursor
         if not cursor:
-            return text
+            # A host puts it into the context of its model as it is.
+            return visible(text)
     raise QueryError(f"{what} is too large for a resource.", remedy="Read some of its lines.")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqm.server.bounded import run_bounded
+from cqm.index.files.bounded import run_bounded
 
 LIMIT_SECONDS = 90.0
 """For one client: some start every server they know, one after another."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from secrets_forms import FORMS
+from secrets_logins import logins
 from secrets_set import Planted, innocents, planted, planted_by_form
 
 Span = tuple[int, int]
@@ -23,6 +24,7 @@ Finder = Callable[[str, str], list[Span]]
 """Finds the secrets of a file, by path and text."""
 
 _ENOUGH = 0.9
+HALVES = ("logins", "logins held")
 
 
 def main() -> None:
@@ -35,6 +37,7 @@ def main() -> None:
     asked = parser.parse_args()
     parts = {part: list(planted(part, asked.seed)) for part in ("tuning", "held")}
     parts |= {f"{part} forms": list(planted_by_form(part, asked.seed)) for part in FORMS}
+    parts |= {half: [Planted(path, text, kind, value) for kind, path, text, value in logins(half)] for half in HALVES}
     files = list(innocents(asked.innocent))
     print(f"{len(files):,} innocent files, {sum(len(text) for _, text in files) / 1e6:.1f} MB")
     for name in asked.library:
@@ -70,7 +73,7 @@ def _report(
                 found += 1
             else:
                 lost[secret.kind] += 1
-                if missed:
+                if missed and not part.startswith("logins held"):
                     print(f"  missed {part}: {secret.kind}: {secret.text[max(0, start - 40) : end][:120]!r}")
             beside += sum(b <= start or a >= end for a, b in spans)
         print(

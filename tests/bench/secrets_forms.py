@@ -358,6 +358,30 @@ def innocent_forms() -> Iterator[tuple[str, str]]:
         ("a.ts", "  // password: string1, and token: getToken(1)\n"),
         ("es.yml", "clave: valor-1\nenclave_id: vpc-12ab34\n"),
         ("a.tf", "password = <<EOF\n${var.password}\nEOF\n"),
+        ("package.json", '{"mongo": "docker run --rm -p 27017:27017 mongo", "pg": "docker run -p 5432:5432 pg15"}\n'),
+        (
+            "a.md",
+            "The password for OAuth2Client is hashed with PBKDF2WithHmacSHA256, or v2-client3's.\n",
+        ),
+        ("a.txt", "RECORD of pkg/connector/__init__.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n"),
+        ("a.rst", "arn:aws:apprunner:us-east-1:1:connection/my-github-connection/e7656250f67242d7819feade6800f59e\n"),
+        ("a.py", "pipe = git.open('fast-import', '--date-format=rfc2822', '--quiet')\n"),
+        (
+            "a.js",
+            "const db = new Sequelize(process.env.DB, process.env.USER, process.env.PASSWORD1, {dialect: 'mysql2'});\n",
+        ),
+        ("A.java", 'Connection c = DriverManager.getConnection("jdbc:h2:mem:test1", user, password);\n'),
+        ("a.go", 'db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s:3306)/shop", user, password, host1))\n'),
+        ("users.acl", "user default on nopass ~* +@all\nuser old off resetpass -@all\n"),
+        ("passwd.txt", "root:x:0:0:root:/root:/bin/bash\nann:x:1001:1001::/home/ann:/bin/bash\n"),
+        ("a.sh", 'echo "root:$ROOT_PASSWORD" | chpasswd\nldapsearch -x -w "$LDAP_PW"\nsqlplus /nolog @a.sql\n'),
+        ("a.sh", "net use Z: \\\\nas\\share /persistent:yes\nxfreerdp /v:host /p:$PASSWORD\nhttp -a me: https://a.b\n"),
+        (
+            "a.xml",
+            "<Password>\n  <Value>%ADMIN_PASSWORD%</Value>\n</Password>\n<password><clear>${pw}</clear></password>\n",
+        ),
+        ("a.log", "GET /login?data=%7B%22password%22%3A%22%3Credacted%3E%22%7D HTTP/1.1\n"),
+        ("r.conf", "enable secret level 15\nneighbor 10.0.0.2 remote-as 65001\nsnmp-server community RO\n"),
         ("a.yml", "password: *default-password\ntoken: &anchor\n  kind: jwt-token\n"),
     )
     yield from ((f"{number}/{path}", text) for number, (path, text) in enumerate(rows))

@@ -265,3 +265,55 @@ def test_an_id_that_is_none_never_becomes_an_option_of_git(stranger: Path, victi
     git(victim.project, "commit", "--quiet", "--allow-empty", "--message", "moved")
     assert victim.run("status", "--json", **WORDS_ONLY).returncode == 0
     assert not list(tmp_path.glob("w*"))
+
+
+def test_a_clone_of_what_the_user_lists_runs_nothing_of_the_repository(
+    stranger: Path, victim_of: Deliver, canary: Path, tmp_path: Path
+) -> None:
+    """`cqm bulk` is the one command that clones: with the user's own settings, of which the repository chooses none."""
+    for name in ("ssh", "git", "git-upload-pack", "git-lfs"):
+        shutil.copy(canary, stranger / name)
+    (stranger / ".gitattributes").write_text("* filter=canary diff=canary merge=canary\n")
+    (stranger / ".gitmodules").write_text(
+        '[submodule "s"]\n path = s\n url = https://127.0.0.1:1/s.git\n update = !x\n'
+    )
+    victim = victim_of(stranger, "git clone")
+    source = tmp_path / "published.git"
+    (source / "config").write_text(settings_that_run(canary).replace("bare = false", "bare = true"))
+    templates = tmp_path / "templates"
+    for folder in (source / "hooks", templates / "hooks"):
+        folder.mkdir(parents=True, exist_ok=True)
+        for hook in ("post-checkout", "post-upload-pack", "pre-auto-gc", "reference-transaction", "upload-pack"):
+            shutil.copy(canary, folder / hook)
+    (victim.home / ".gitconfig").write_text(
+        f'[init]\n templateDir = {templates}\n[filter "canary"]\n clean = {canary}\n smudge = {canary}\n'
+        f" process = {canary}\n required = true\n[protocol]\n allow = always\n[submodule]\n recurse = true\n"
+        f"[core]\n fsmonitor = {canary}\n askPass = {canary}\n"
+    )
+    listed = victim.home / "repos.txt"
+    redirections = {
+        "GIT_TEMPLATE_DIR": str(templates),
+        "GIT_ALLOW_PROTOCOL": "ext:file",
+        "GIT_ASKPASS": str(canary),
+        "SSH_ASKPASS": str(canary),
+        "GIT_PROXY_COMMAND": str(canary),
+        "GIT_EXEC_PATH": str(canary.parent),
+        "GIT_TRACE2": str(tmp_path / "was-run"),
+        "PATH": os.pathsep.join([".", "", os.environ["PATH"]]),
+    }
+    for address in (f"file://{source}", f"file://{source}", "ssh://127.0.0.1:1/again.git", "git://127.0.0.1:1/x.git"):
+        listed.write_text(f"{address} theirs\n")
+        done = victim.run("bulk", str(listed), str(victim.home / "out"), "--retries", "0", **WORDS_ONLY, **redirections)
+        assert ("1 snapshot" in done.stdout) == (address == f"file://{source}"), done.stderr
+    clone = victim.home / "out/.work/clones/theirs"
+    assert (clone / "innocent.py").exists()
+    assert not (clone / ".git/hooks").exists()
+    assert "transport 'git' not allowed" in done.stderr
+
+
+@pytest.mark.parametrize("address", ["ext::{}%S_x", "ssh://-oProxyCommand={}/x", "--upload-pack={}", "-u{}@host:x"])
+def test_an_address_of_a_list_runs_no_program(stranger: Path, victim_of: Deliver, canary: Path, address: str) -> None:
+    victim = victim_of(stranger, "cp -r")
+    (victim.home / "repos.txt").write_text(f"{address.format(canary)} theirs\n")
+    done = victim.run("bulk", str(victim.home / "repos.txt"), str(victim.home / "out"), "--retries", "0", **WORDS_ONLY)
+    assert done.returncode == 1

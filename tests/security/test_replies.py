@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp_types import TextContent
+from mcp_types import TextContent, TextResourceContents
 from tests.security.conftest import CQM, Victim, git
 
 from cqm.index.model.query import Answer, Hit, Query, SearchMode
@@ -183,6 +183,25 @@ def test_content_and_names_forge_no_line_of_a_tool_s_reply(recorded: Victim) -> 
     for reply in replies[len(asked) :]:
         assert not re.search(r"^Note: ", reply, re.MULTILINE), reply
         assert not set(reply) & set(UNSEEN)
+
+
+def test_what_a_resource_holds_hides_nothing(recorded: Victim) -> None:
+    """A host puts a resource into the context of its model: hidden letters (U+E0041) would be read there."""
+
+    async def read() -> list[str]:
+        arguments = ["serve", "--root", str(recorded.project)]
+        environment = recorded.environment | ALONE
+        server = StdioServerParameters(command=CQM, args=arguments, env=environment, cwd=recorded.project)
+        async with Client(stdio_client(server)) as client:
+            found = [await client.read_resource(f"cqm://{it}") for it in ("file/hidden.py", "chunk/hidden.py:1-20")]
+        return [content.text for it in found for content in it.contents if isinstance(content, TextResourceContents)]
+
+    texts = asyncio.run(read())
+    assert len(texts) == 2
+    for text in texts:
+        assert "hidden_marker" in text
+        assert "\\u202e" in text
+        assert not set(text) & set(UNSEEN)
 
 
 async def _called(victim: Victim, calls: list[tuple[str, dict[str, object]]]) -> list[str]:

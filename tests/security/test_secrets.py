@@ -14,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_server import ScriptedServer
 from secrets_forms import FORMS, innocent_forms, with_dollar
+from secrets_logins import logins
 from secrets_set import Planted, innocent_lines, planted, planted_by_form
 from secrets_values import OTHER_TOKENS
 
 from cqm.index.model.secrets import SecretOptions
 from cqm.index.secrets.file_names import is_secret_path, shown_path
+from cqm.index.secrets.forms import RULES
 from cqm.index.secrets.redaction import find_secrets, redact
-from cqm.index.secrets.rules import RULES
 
 ALONE = {"CQM_EMBEDDING_PROVIDER": "none", "CQM_INDEX_SHARED": "0"}
 
@@ -208,6 +209,26 @@ def test_secrets_are_found_in_unusual_notations_names_tables_and_calls(part: str
     assert len(missed) <= len(planted_ones) // 50, [it.text for it in missed]
 
 
+@pytest.mark.parametrize(("half", "most"), [("logins", 2), ("logins held", 14)])
+def test_most_secrets_in_logins_are_found_also_of_the_half_that_no_rule_was_tuned_on(half: str, most: int) -> None:
+    missed = [kind for kind, path, text, value in logins(half) if value in redact(text, path, SecretOptions()).text]
+    assert len(missed) <= most, missed
+
+
+def test_no_login_in_any_form_is_indexed_or_shown(stranger: Path, victim_of: Callable[[Path, str], Any]) -> None:
+    found = [it for it in logins("logins") if it[3] not in redact(it[2], it[1], SecretOptions()).text]
+    for number, (_kind, path, text, _value) in enumerate(found):
+        write(stranger, f"p{number}/{path}", text)
+    victim = victim_of(stranger, "git clone")
+    said = [victim.run(*words, **ALONE).stdout for words in (("index",), ("search", "--limit", "100", "root password"))]
+    said += [victim.run("search", "--mode", "regex", it, **ALONE).stdout for it in ("root.*", "pass.*", "-[pPuw] .*")]
+    said += [victim.run("read", f"p{number}/{it[1]}", **ALONE).stdout for number, it in [*enumerate(found)][::20]]
+    assert any("*****" in it for it in said)
+    assert [it for it in found if it[3] in "".join(said)] == []
+    kept = everything_below(victim.home / ".cache" / "cqm" / "indexes")
+    assert [it for it in found if it[3].encode() in kept] == []
+
+
 def found_in(text: str, path: str) -> list[str]:
     return [text[it.start : it.end] for it in find_secrets(text, path)]
 
@@ -238,12 +259,23 @@ def test_every_planted_secret_is_redacted_whatever_its_characters_are_by_chance(
 def test_what_a_rule_matches_in_the_labelled_sets_stands_in_a_line_where_it_is_searched() -> None:
     both = [*planted("tuning", 3), *planted("held", 3), *(it for part in FORMS for it in planted_by_form(part, 3))]
     lines = [line for it in both for line in it.text.splitlines()]
+    lines += [line for _, _, text, _ in logins("logins") for line in text.splitlines()]
     lines += ["Ann:500:aad3b435b51404eeaad3b435b51404ee:5835048ce94ad0564e29a924a03510ef:::"]
     lines += ["mnemonic: legal winner thank year wave sausage worth useful legal winner thank yellow"]
     lines += [
         "mysql -u ann -pXk29vbQqz9Kd dump",
         "//registry.npmjs.org/:_authToken=Xk29vbQqz9Kd77Lm",
         "userPassword: {SSHA}Xk29vbQqz9Kd77LmXk29vbQqz9Kd77Lm",
+        "plink -ssh me@h -pw Xk29vbQqz9Kd77Lm",
+        "smbclient //nas/share -U me%Xk29vbQqz9Kd",
+        "lftp -u me,Xk29vbQqz9Kd ftp.shop.com",
+        "xfreerdp /v:h /u:me /p:Xk29vbQqz9Kd",
+        "erl -setcookie Xk29vbQqz9Kd",
+        'send "Xk29vbQqz9Kd\\r"',
+        "ann:Xk29vbQqz9Kd:1001:1001::/home/ann:/bin/sh",
+        'c = connect("scott/Xk29vbQqz9Kd@orcl")',
+        'open("mysql", "root:Xk29vbQqz9Kd@tcp(h:3306)/shop")',
+        'r.execute_command("AUTH", "app", "Xk29vbQqz9Kd")',
     ]
     for rule in RULES:
         matches = [(line, it) for line in lines for it in rule.pattern.finditer(line) if rule.is_secret(it["secret"])]
@@ -315,6 +347,13 @@ REPEATED = (
         "pass\u200bword=",
         "set -x -x ",
         "password is ",
+    ),
+    *(
+        "chpasswd:\n",
+        "chpasswd\nann:x9Kd77Lm\n",
+        "Private-Lines: 1\nAAAAAAAAAAAAAAAAAAAA\n",
+        "login: a / b ",
+        "password%22:%22",
     ),
 )
 

@@ -1,5 +1,6 @@
 """Actions that tests have workers do: a worker can only call what it can import."""
 
+import ctypes
 import os
 import signal
 import socket
@@ -37,6 +38,24 @@ def _refused(_: str) -> None:
     raise ChunkOptionError("a message", remedy="A remedy.")
 
 
+def _limited(pid: str) -> object:
+    import resource
+
+    return resource.prlimit(int(pid), resource.RLIMIT_NOFILE, (64, 64))
+
+
+def _owned(pid: str) -> object:
+    import fcntl
+
+    return fcntl.fcntl(0, fcntl.F_SETOWN, int(pid))
+
+
+def _signalled(pid: str) -> None:
+    if ctypes.CDLL(None, use_errno=True).tgkill(int(pid), int(pid), signal.SIGTERM):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
 class _Forged(str):
     """Unpickled without care it would run a function."""
 
@@ -65,6 +84,10 @@ _ACTIONS = {
     "touch": os.utime,
     "own": lambda path: os.lchown(path, -1, -1),
     "kill parent": lambda pid: os.kill(int(pid), signal.SIGTERM),
+    "limit": _limited,
+    "signal": _signalled,
+    "pin": lambda pid: os.sched_setaffinity(int(pid), {0}),
+    "be owned": _owned,
     "import": lambda name: __import__(name).__name__,
     "key": lambda name: os.environ.get(name, "none"),
     "where": lambda _: f"{Path.cwd()} {'' in sys.path or str(Path.cwd()) in sys.path}",

@@ -107,6 +107,18 @@ def test_a_worker_reads_the_project_and_changes_nothing_in_it(workers: Workers, 
     assert file.read_text() == "content"
 
 
+@LINUX
+def test_a_worker_sets_no_limits_of_others_only_its_own(workers: Workers) -> None:
+    others = [Task(action, str(os.getpid())) for action in ("limit", "signal", "pin", "be owned")]
+    assert [said.partition(": ")[2] for said in outcomes(workers, *others)] == [
+        "Unexpected PermissionError: [Errno 1] Operation not permitted."
+    ] * len(others)
+    own = outcomes(workers, Task("limit", "0"), Task("pin", "0"))
+    assert "Unexpected" not in "".join(own)
+    # `abort` sends a signal to its own thread.
+    assert "crashed" in outcomes(workers, Task("die", str(int(signal.SIGTRAP))))[0]
+
+
 def test_a_worker_still_loads_modules_of_python(workers: Workers) -> None:
     assert outcomes(workers, Task("import", "sqlite3"), Task("import", "pygments")) == ["sqlite3", "pygments"]
 

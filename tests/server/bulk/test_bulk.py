@@ -58,11 +58,12 @@ def test_a_clone_that_stalls_is_given_up(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_every_mistake_of_a_list_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(BulkError) as refused:
-        read_list("a\nb/a\nc ../x\nd e f\n..\n", tmp_path)
+        read_list("a\nb/a\nc ../x\nd e f\n..\n'g h\n", tmp_path)
     lines = refused.value.message.split("\n")
-    assert [line.partition(":")[0] for line in lines] == ["line 2", "line 3", "line 4", "line 5"]
+    assert [line.partition(":")[0] for line in lines] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
     assert "there are 3 words. Put quotes around a folder with blanks." in lines[2]
     assert "the name '..' is none" in lines[3]
+    assert "a quote has no end" in lines[4]
 
 
 @pytest.mark.processes

@@ -8,12 +8,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import IO
+
+_MOST_OUTPUT = 1 << 20
 
 
 def run_bounded(
     command: Sequence[str], seconds: float, *, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program without input; return its exit code and output. What it started is killed with it.
+    """Run a program without input; return its exit code and the end of its output. What it started is killed with it.
 
     The output goes to files: a child that outlives the program would hold its pipes open, and is not waited for.
 
@@ -42,6 +45,9 @@ def run_bounded(
                     os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             raise
-        out.seek(0)
-        err.seek(0)
-        return subprocess.CompletedProcess(command, code, out.read(), err.read())
+        return subprocess.CompletedProcess(command, code, _end_of(out), _end_of(err))
+
+
+def _end_of(file: IO[bytes]) -> bytes:
+    file.seek(max(0, file.seek(0, os.SEEK_END) - _MOST_OUTPUT))
+    return file.read()
