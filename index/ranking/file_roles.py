@@ -71,15 +71,10 @@ ROLES = (
         0.85,
         re.compile(
             r"\.(json|ya?ml|toml|xml|html?|css|cfg|ini|properties|gradle|sbt|cmake|csproj|sln|props|targets)$"
-            # Texts of an application in one language or another.
-            r"|\.(resx|po|strings|xcstrings|xliff?|xlf|arb|ftl)$"
             r"|(^|/)(\.[^/]+|Makefile[^/]*|CMakeLists\.txt|Dockerfile[^/]*)$",
             re.IGNORECASE,
         ),
-        re.compile(
-            r"config(uration)?|settings?|json|ya?ml|toml|xml|html|css|docker(file)?|makefile|workflows?|ci"
-            r"|translations?|translated|locali[sz](ed|ation)|locales?"
-        ),
+        re.compile(r"config(uration)?|settings?|json|ya?ml|toml|xml|html|css|docker(file)?|makefile|workflows?|ci"),
     ),
     Role(
         "legacy",

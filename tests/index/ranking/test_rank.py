@@ -263,8 +263,6 @@ def test_path_words_count() -> None:
         ("README.rst", "readme of the parser"),
         ("CHANGELOG", "changelog of the parser"),
         ("parser.yml", "parser yaml"),
-        ("res/parser.nb.resx", "translations of the parser"),
-        ("locale/nb/parser.po", "localized parser"),
         ("vendor/parser.go", "vendored parser"),
         ("types/parser.d.ts", "parser typings"),
     ],
