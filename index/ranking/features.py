@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from cqm.chunkers.metadata import CALLABLE, REFERENCE
 from cqm.index.ranking.evidence import Candidate, Evidence
-from cqm.index.ranking.file_roles import GENERATED, SUPERSEDED, Role, role_of, superseded
+from cqm.index.ranking.file_roles import GENERATED, IN_TESTS, SUPERSEDED, Role, is_test, role_of, superseded
 from cqm.index.ranking.question import Question, roots_of
 from cqm.index.text.names.parts import last_part
 from cqm.index.text.terms import stems
@@ -91,6 +91,13 @@ def features(question: Question, evidence: Evidence) -> tuple[list[ChunkFeatures
     lines = [log1p(chunk.end_line - chunk.start_line) for chunk in candidates]
     chunks = list(map(ChunkFeatures, terms, placed, dense, names, covered, callables, lines))
     return chunks, _of_files(question, evidence, terms, dense)
+
+
+def of_chunk(question: Question, chunk: Candidate, of_file: OfFile) -> OfFile:
+    """Return the features of a chunk's file; a test beside the program that it tests has the role of tests."""
+    if of_file.role or IN_TESTS.name in question.roles or not is_test(chunk.language, chunk.kind, chunk.symbol):
+        return of_file
+    return OfFile(of_file.features._replace(role=log(IN_TESTS.factor)), IN_TESTS)
 
 
 def _of_files(

@@ -39,13 +39,13 @@ _TEST_FILES = (
     r"|[^/]*[a-z](Test|Tests|TestCase|Spec|IT)\.(java|kts?|scala|cs|swift|php|groovy|cpp|mm?|hs))$"
 )
 
-DOCUMENT = "documentation"
+TEST, DOCUMENT = "test", "documentation"
 
 # The first match is the file's role. Questions are often about tests without saying so, and documents answer many
 # that don't ask for them.
 ROLES = (
     Role(
-        "test",
+        TEST,
         0.7,
         re.compile(f"{_TEST_FOLDERS}|{_TEST_FILES}"),
         re.compile(r"tests?|specs?|testing|fixtures?|mock(s|ing)?"),
@@ -98,6 +98,17 @@ def role_of(path: str) -> Role | None:
     """Look up the role of a file by its path relative to the root; None for plain source."""
     folders = _PACKAGES.sub(r"\1", path)
     return next((role for role in ROLES if role.paths.search(folders)), None)
+
+
+IN_TESTS = ROLES[0]
+_TEST_MODULE = re.compile(r"(?:^|\.)(?:\w+_)?tests?\.")
+
+
+def is_test(language: str, kind: str, symbol: str) -> bool:
+    """Whether a chunk tests the program in whose file it is: Zig's `test "adds"`, Rust's `tests.adds`."""
+    if kind == "test":
+        return True
+    return language == "rust" and _TEST_MODULE.search(f"{symbol}." if kind == "module" else symbol) is not None
 
 
 GENERATED = Role(

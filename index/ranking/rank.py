@@ -13,7 +13,7 @@ from operator import mul
 from typing import NamedTuple
 
 from cqm.index.ranking.evidence import Candidate, Evidence
-from cqm.index.ranking.features import ChunkFeatures, FileFeatures, OfFile, features, relative
+from cqm.index.ranking.features import ChunkFeatures, FileFeatures, OfFile, features, of_chunk, relative
 from cqm.index.ranking.question import Question
 from cqm.index.ranking.weights import SENTENCE, TOPIC
 from cqm.index.tracing import traced
@@ -131,10 +131,13 @@ def rank(
     weights = weights or weights_for(question)
     chunks, of_files = features(question, evidence)
     totals = {path: sum(map(mul, found.features, weights.of_file)) for path, found in of_files.items()}
-    scored = [
-        Ranked(chunk, sum(map(mul, own, weights.own)) + totals[chunk.path], own, of_files[chunk.path], weights)
-        for chunk, own in zip(evidence.candidates, chunks, strict=True)
-    ]
+    scored = []
+    for chunk, own in zip(evidence.candidates, chunks, strict=True):
+        of_file = of_files[chunk.path]
+        found, total = of_chunk(question, chunk, of_file), totals[chunk.path]
+        if found is not of_file:
+            total = sum(map(mul, found.features, weights.of_file))
+        scored.append(Ranked(chunk, sum(map(mul, own, weights.own)) + total, own, found, weights))
     return tuple(spread(_distinct(in_order(scored), pinned), weights.repeat))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import NamedTuple
 
+from cqm.chunkers.metadata import PROSE_TYPES, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.exact import FEW
 from cqm.index.ranking.file_roles import DOCUMENT, role_of
@@ -47,6 +48,8 @@ With the whole text 30 of 40 messages come first, and 27 pieces of code with a n
 """
 _REMARK = re.compile(r"^\s*(?://|#|\*|--|;|/\*|<!--|%)|\s(?://|#|--)\s")
 """A row up to what stands in a comment."""
+_LEAST_SENTENCE = 0.25
+"""Form of a question from which on it is no topic: "Align header with the list" may be a comment."""
 _MOST_IN_RUNS = 80
 """Words of a pasted text that are compared."""
 
@@ -85,8 +88,10 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
     if phrases.ids:
         most = _saying_most(generation, question, unsaid, found, keep)
         return most if most.ids else phrases
-    if is_caption(question.said) and (captioned := _with_caption(generation, question.said.strip(), keep)):
-        return _said([(question.said, captioned)])
+    caption = question.said.strip()
+    if is_caption(caption) and (captioned := _with_caption(generation, caption, keep)):
+        is_plain = is_topic(caption) and question.sentence < _LEAST_SENTENCE
+        return _said([(question.said, _of_topic(generation, caption, captioned) if is_plain else captioned)])
     if question.copied:
         texts = _texts(generation, nlargest(_COPIED_DEPTH, found, key=found.__getitem__))
         for form in question.copied:
@@ -137,11 +142,24 @@ def _in_programs(generation: Generation, topic: str, ids: Sequence[str]) -> list
     "commit message history" is a topic; a changelog and a comment may have these words, and are no answer for that.
     """
     words = re.compile(r"\s+".join(map(re.escape, topic.split())), re.IGNORECASE)
-    plain = [it for it in generation.candidates.of(ids) if (role := role_of(it.path)) is None or role.name != DOCUMENT]
-    texts = _texts(generation, [it.id for it in plain])
+    chunks = generation.candidates.of(ids)
+    plain = {it.id: it for it in chunks if (role := role_of(it.path)) is None or role.name != DOCUMENT}
     return [
-        name for name, text in texts.items() if any(not _is_remark(text, it.start()) for it in words.finditer(text))
+        name
+        for name, text in _texts(generation, [*plain]).items()
+        # The text of a page has its headings as in Markdown, "## Orders", which are no comments.
+        if source_type_of(plain[name].language) in PROSE_TYPES
+        or any(not _is_remark(text, it.start()) for it in words.finditer(text))
     ]
+
+
+def _of_topic(generation: Generation, caption: str, ids: Sequence[str]) -> list[str]:
+    """Return the ids of those chunks that say a short caption in a program, or else have it as their heading."""
+    if programs := _in_programs(generation, caption, ids):
+        return programs
+    heading = re.compile(rf"^[#=]*\s*{re.escape(' '.join(caption.split()))}\s*[#=]*$", re.MULTILINE)
+    pages = [it.id for it in generation.candidates.of(ids) if source_type_of(it.language) in PROSE_TYPES]
+    return [name for name, text in _texts(generation, pages).items() if heading.search(text)]
 
 
 def _is_remark(text: str, at: int) -> bool:

@@ -292,6 +292,32 @@ def test_plain_source_is_not_mistaken_for_something_else(path: str) -> None:
     assert order("parser", evidence({chunk("core.py"): 9.9, chunk(path): 10.0}), NOTHING_BUT_TERMS)[0] == f"{path}:1"
 
 
+@pytest.mark.parametrize(
+    ("language", "kind", "symbol"),
+    [
+        ("rust", "function", "tests.adds"),
+        ("rust", "module", "parser.tests"),
+        ("rust", "struct", "parser_tests.Fake"),
+        ("zig", "test", "adds"),
+    ],
+)
+def test_a_test_beside_its_program_is_held_down_unless_asked_for(language: str, kind: str, symbol: str) -> None:
+    source = chunk("core", "add", line=1)
+    test = dataclasses.replace(chunk("core", symbol, line=20), language=language, kind=kind, symbol=symbol)
+    found_both = evidence({source: 9.5, test: 10.0})
+    assert order("parser", found_both, NOTHING_BUT_TERMS) == [source.id, test.id]
+    assert order("tests of the parser", found_both, NOTHING_BUT_TERMS) == [test.id, source.id]
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "symbol"),
+    [("rust", "function", "tests"), ("rust", "function", "run_tests"), ("python", "method", "tests.adds")],
+)
+def test_a_program_about_tests_is_no_test(language: str, kind: str, symbol: str) -> None:
+    other = dataclasses.replace(chunk("core", symbol, line=20), language=language, kind=kind, symbol=symbol)
+    assert order("parser", evidence({chunk("core", "add"): 9.9, other: 10.0}), NOTHING_BUT_TERMS)[0] == other.id
+
+
 def test_what_a_role_takes_away_is_a_part_of_the_score() -> None:
     (entry,) = rank(read_question("parser"), evidence({chunk("tests/test_parser.py"): 5.0}))
     assert entry.parts["test"] < 0

@@ -140,3 +140,22 @@ def test_a_topic_was_answered_by_a_changelog_or_a_comment_with_its_words(tmp_pat
         index.update()
         assert first(index, "commit message history").path == "commit_history.py"
         assert first(index, '"commit message history"').path != "commit_history.py"
+
+
+def test_a_caption_was_answered_by_a_changelog_or_a_comment_with_its_words(tmp_path: Path) -> None:
+    """A page's headings are kept as in Markdown, "## Place order", and were taken for comments."""
+    code = "class GIFImage:\n    def duration(self, frame):\n        return self.durations_of_gif_frames[frame]\n"
+    files = {
+        "CHANGELOG.md": "# Changelog\n\n## 1.2\n\n- GIF frame duration in the popup\n",
+        "other.py": "# GIF frame duration\nLIMIT = 3\n",
+        "gif_image.py": code,
+        "docs/guide.md": "# Guide\n\n## Weekly reports\n\nThey are sent.\n\n## Order\n\nPlace order here.\n",
+        "weekly_reports.py": "def send_weekly_reports(reports):\n    return reports\n",
+        "shop.html": "<h1>Shop</h1>\n<h2>Place order</h2>\n",
+    }
+    with indexed_tree(tmp_path, files) as index:
+        assert first(index, "GIF frame duration").path == "gif_image.py"
+        assert first(index, '"GIF frame duration"').path != "gif_image.py"
+        assert first(index, "Place order").path == "shop.html"
+        assert first(index, "Weekly reports").path == "docs/guide.md"
+        assert first(index, "weekly reports").path == "weekly_reports.py"
