@@ -228,6 +228,12 @@ def test_globs_that_are_too_much_to_match_are_refused(index: Index, globs: tuple
     assert "fewer or shorter" in str(refused.value)
 
 
+@pytest.mark.parametrize("name", ["include", "exclude"])
+def test_more_globs_than_anybody_writes_are_refused(index: Index, name: str) -> None:
+    with pytest.raises(QueryError, match=rf"{name} has 100,000 globs: expected at most 5,000\..*src/\*\*"):
+        index.search(Query("retry", **{name: tuple(f"a{number}/" for number in range(100_000))}))
+
+
 KINDS = {
     "errors.go": "package x\n\n// ErrorType is of a Binding.\ntype ErrorType uint64\n\n"
     "const (\n\tErrorTypeBind ErrorType = 1\n\tErrorTypeRender ErrorType = 2\n)\n\n"
