@@ -150,11 +150,8 @@ async def test_a_folder_that_is_away_keeps_its_settings(serving: Any, project: P
         assert "priv/p.py" not in await call(client, "search", query="unpublished_reckoning", wait_seconds=5)
 
 
-async def test_of_two_servers_with_one_index_both_have_the_new_settings(
-    settings: Settings, serving: Any, project: Path
-) -> None:
-    if not settings.index.shared:
-        pytest.skip("two servers share an index")
+@pytest.mark.parametrize("settings", [True], ids=["shared"], indirect=True)
+async def test_of_two_servers_with_one_index_both_have_the_new_settings(serving: Any, project: Path) -> None:
     async with serving() as one, serving() as other:
         (project / "cqm.yml").write_text("scan: {exclude: [priv/]}\n")
         for client in (one, other):
