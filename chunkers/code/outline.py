@@ -193,7 +193,7 @@ def applied(rule: "Callable[[Node, bytes], Told]", node: "Node", source: bytes, 
 
 
 def failed(node: "Node", language: Language, error: Exception) -> RuleError:
-    """Return the error of a rule that failed for a node; it names the rule, without text of the document."""
+    """Return the error of a failed rule for a node; it names the rule, without text of the document."""
     return RuleError(f"the rule of {language.name} for {node.type} failed ({type(error).__name__})")
 
 

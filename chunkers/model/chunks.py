@@ -299,10 +299,10 @@ Made = TypeVar("Made")
 
 
 def maker(frozen: Callable[Values, Made]) -> Callable[Values, Made]:
-    """Return a function that makes objects of a frozen dataclass with slots, from values in the order of its fields.
+    """Return a function making objects of a frozen dataclass with slots, from values in the order of its fields.
 
     Its own constructor takes three to ten times as long, since it sets each field by a call of `object.__setattr__`.
-    The function fills a twin that is not frozen, and then gives it the class.
+    The function fills a twin, not frozen, and then gives it the class.
 
     Parameters:
         frozen: the dataclass.

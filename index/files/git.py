@@ -189,7 +189,7 @@ def _commits_between(folder: Path, old: str, new: str) -> int | None:
 def clone_newest(address: str, clone: Path, seconds: float) -> str:
     """Clone the newest commit of a repository, or bring a clone of ours to it. It has no history and no submodules.
 
-    Nothing that the repository says is run: no hook, template, filter or fetch of something else.
+    Nothing in the repository is run: no hook, template, filter or fetch of something else.
 
     Parameters:
         address: as the user listed it: `https:`, `ssh:`, `file:` or `USER@HOST:PATH`.
@@ -237,7 +237,7 @@ def _failure_of(command: Sequence[str], clone: Path, seconds: float) -> str:
 
 
 def _path_outside(project: Path) -> str:
-    """Return the absolute folders of PATH that are outside of a folder."""
+    """Return the absolute folders of PATH outside of a folder."""
     entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
     real = os.path.realpath(project)
     kept = [it for it in entries if os.path.isabs(it) and not Path(os.path.realpath(it)).is_relative_to(real)]  # noqa: PTH117

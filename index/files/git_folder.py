@@ -92,7 +92,7 @@ def names_each_other(place: GitFolder) -> bool:
 
 
 def _work_trees(own: str) -> Iterator[str]:
-    """Yield the work trees that a git folder names: in a file of `git worktree`, or in its settings."""
+    """Yield the work trees named by a git folder: in a file of `git worktree`, or in its settings."""
     with suppress(OSError, ValueError):
         entry = os.fsdecode(_path_in(read_small(Path(own, "gitdir"), MOST_LINE_BYTES)))
         yield os.path.dirname(os.path.join(own, entry))  # noqa: PTH118, PTH120 - texts

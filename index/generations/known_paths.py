@@ -19,7 +19,7 @@ _Value = TypeVar("_Value")
 
 
 class _Kept(NamedTuple):
-    """A view, and the commits that it has seen."""
+    """A view, and the commits seen by it."""
 
     view: Any
     seen: int
@@ -82,7 +82,7 @@ class KnownPaths:
         *,
         are_chunked: bool = False,
     ) -> Mapping[str, _Value]:
-        """Return the paths that a function selects, each with its value, in no order.
+        """Return the paths selected by a function, each with its value, in no order.
 
         Parameters:
             key: of the selection, the same for the same function.
@@ -107,7 +107,7 @@ class KnownPaths:
         return self.view(key, select, change, are_chunked=are_chunked)
 
     def matching(self, globs: Sequence[str], *, are_chunked: bool = True) -> AbstractSet[str]:
-        """Return the paths that match any of some globs.
+        """Return the paths matching any of some globs.
 
         Parameters:
             globs: in the syntax of `paths_matching`.

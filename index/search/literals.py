@@ -137,7 +137,7 @@ def _with_caption(generation: Generation, caption: str, keep: PointFilter | None
 
 
 def _in_programs(generation: Generation, topic: str, ids: Sequence[str]) -> list[str]:
-    """Return the ids of those chunks that say a text themselves, beyond their comments, and are of no document.
+    """Return the ids of the chunks saying a text themselves, beyond their comments, and are of no document.
 
     "commit message history" is a topic; a changelog and a comment may have these words, and are no answer for that.
     """
@@ -154,7 +154,7 @@ def _in_programs(generation: Generation, topic: str, ids: Sequence[str]) -> list
 
 
 def _of_topic(generation: Generation, caption: str, ids: Sequence[str]) -> list[str]:
-    """Return the ids of those chunks that say a short caption in a program, or else have it as their heading."""
+    """Return the ids of the chunks with a short caption in a program, or else as their heading."""
     if programs := _in_programs(generation, caption, ids):
         return programs
     heading = re.compile(rf"^[#=]*\s*{re.escape(' '.join(caption.split()))}\s*[#=]*$", re.MULTILINE)
@@ -233,7 +233,7 @@ def _with_words(
         generation: to search.
         parts: texts.
         keep: chunks that count; None for all.
-        may_lack_one: where no chunk has all of several words, return those that lack one: it may be of a value.
+        may_lack_one: where no chunk has all of several words, return those lacking one: it may be of a value.
     """
     wanted = [_terms(part) for part in parts]
     terms = [*dict.fromkeys(term for part in wanted for term in part)]
@@ -253,7 +253,7 @@ class _Postings:
         generation: to search.
         few: of each term the best chunks with their scores by id, at most `_RARE`.
         keep: chunks that count; None for all.
-        most: chunks with a term that are asked for.
+        most: chunks with a term to ask for.
     """
 
     generation: Generation
@@ -281,7 +281,7 @@ class _Postings:
 
 
 def _in_all(postings: _Postings, terms: Iterable[int], *, may_lack_one: bool) -> Mapping[str, float]:
-    """Return the scores by id of the chunks that have all of some terms; see `_with_words`.
+    """Return the scores by id of the chunks with all of some terms; see `_with_words`.
 
     The chunks of the rarest are asked for, and the others only among these: a search costs what it returns.
     """
@@ -307,7 +307,7 @@ def _in_all(postings: _Postings, terms: Iterable[int], *, may_lack_one: bool) ->
 def _having(
     postings: _Postings, terms: Sequence[int], known: Mapping[int, Mapping[str, float]], ids: Iterable[str], most: int
 ) -> Mapping[str, float]:
-    """Return the scores of those of some chunks that lack at most so many terms; `known` are all chunks with a term."""
+    """Return the scores of those of some chunks lacking at most so many terms; `known` are all chunks with a term."""
     scores, lacks = dict.fromkeys(ids, 0.0), Counter[str]()
     for term in terms:
         found = known.get(term) or postings.among(term, scores)

@@ -1,4 +1,4 @@
-"""Find passwords and keys among the arguments of calls that log in, connect or sign: `smtp.login("me", "...")`."""
+"""Find passwords and keys among the arguments of calls to log in, connect or sign: `smtp.login("me", "...")`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -95,15 +95,17 @@ def assigned(text: str, named: Sequence[tuple[int, str]], path: str) -> Iterator
                 kind = "password" if is_chosen(anchor) else "key or token"
                 yield from (Match(kind, *span) for span in found.spans)
                 done = max(done, found.spans[-1][1])
-                break
 
 
 def _in_sentence(text: str, end: int) -> Iterator[Match]:
-    """Yield the password that follows its name in a sentence."""
+    """Yield the password after its name in a sentence."""
     found = SENTENCE.match(text, end)
-    value = found["value"].rstrip(".,:;!?)") if found else ""
-    if found and is_odd_in_prose(value):
-        yield Match("password", found.start("value"), found.start("value") + len(found["value"].rstrip(".,:;?)")))
+    if found is None:
+        return
+    # A "!" may end the password or the sentence: it is redacted, and tells nothing.
+    value = found["value"].rstrip(".,:;?)")
+    if is_odd_in_prose(value.rstrip(".,:;!?)")):
+        yield Match("password", found.start("value"), found.start("value") + len(value))
 
 
 def _is_secret(text: str, found: _Found, anchor: str) -> bool:
@@ -114,7 +116,7 @@ def _is_secret(text: str, found: _Found, anchor: str) -> bool:
 
 
 def _values(file: _File, place: int, end: int) -> Iterator[_Found]:
-    """Yield what may be the value of the name at a place, the likeliest first."""
+    """Yield each text that may be the value of the name at a place: pairs before and after it may both be."""
     before = file.before(place)
     found = VALUE.match(file.text, end)
     if found and not is_about(before, found["name"]) and (is_weak := _weakness(file, place, found)) is not None:

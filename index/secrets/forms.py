@@ -23,7 +23,7 @@ class Rule:
     Attributes:
         kind: the name shown to people.
         literals: lower-case texts; the line of every match contains one.
-        also: another lower-case text that the line contains.
+        also: another lower-case text in the line.
         pattern: with a group "secret".
         is_secret: whether a match may be a secret.
     """

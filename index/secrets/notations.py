@@ -92,14 +92,14 @@ ENCODED = re.compile(
     """,
     re.VERBOSE,
 )
-"""Matches after an anchor in JSON or a query that was encoded: for an address, for HTML, or as a string once more."""
+"""Matches after an anchor in encoded JSON or an encoded query: for an address, for HTML, or as a string once more."""
 ENCODING = ("%", "&", "\\")
-"""Characters that may follow a name there."""
+"""Characters after a name there."""
 
 SENTENCE = re.compile(
     r"[\w-]{0,20}(?:\s[\w'-]{1,20}){0,6}?\s(?:(?:is|to|as|are|ist|lautet|now|[=\u2013-])\s)?[\"'`*(]{0,3}(?P<value>[^\s\"'`*<>]{8,100})"
 )
-"""Matches after an anchor in a sentence: some words, and one that may be the password."""
+"""Matches after an anchor in a sentence: some words, and one for the password."""
 
 FALLBACK = re.compile(r"[\w.-]{0,40}:[-=]?(?P<value>[^\s{}\"'`$]{6,300})\}")
 """Matches after an anchor in "${NAME:-value}"."""

@@ -95,7 +95,7 @@ def _rows(text: str, head: Span, place: int, separator: str = "") -> Generator[M
 
 
 def _inserted(text: str, found: re.Match[str]) -> Iterator[Match]:
-    """Yield the secrets of the rows that a statement of SQL inserts."""
+    """Yield the secrets of the rows of a statement of SQL."""
     names = [it.strip(_CELL_MARKS + "[]") for it in found["columns"].split(",")]
     columns = {number: anchor for number, name in enumerate(names) if (anchor := anchor_of(name))}
     row = _SQL_ROW.match(text, found.end()) if columns else None

@@ -1,8 +1,8 @@
 """The system calls of a worker; see seccomp(2). A parser needs memory, files to read, threads, and its connection.
 
-Others are denied: those that reach other processes, change files, open sockets, start programs, or administer the
+Others are denied: those to reach other processes, change files, open sockets, start programs, or administer the
 machine (a worker of root could). Some are allowed by their arguments: glibc sets its own limits with the call that
-sets those of others. The numbers are those of the two machines that CQM has wheels for.
+sets those of others. The numbers are those of the two machines with wheels of CQM.
 """
 
 import ctypes
@@ -105,11 +105,11 @@ def filter_calls(libc: ctypes.CDLL) -> bool:
 
 
 def filter_steps(machine: str, own: int) -> list[Step]:
-    """Return the program that decides about a system call; empty for a machine whose numbers are unknown.
+    """Return the program deciding about a system call; empty for a machine whose numbers are unknown.
 
     Parameters:
         machine: as `platform.machine` names it.
-        own: number of the process that the program is for.
+        own: number of the process with this program.
     """
     if machine not in _DENIED:
         return []
@@ -136,7 +136,7 @@ def _for_call(number: int, steps: list[Step]) -> list[Step]:
 
 
 def _allowed_if(*conditions: tuple[int, int, int]) -> list[Step]:
-    """Return steps that allow a call if all conditions hold: the offset of half an argument, a test, its operand."""
+    """Return steps allowing a call if all conditions hold: the offset of half an argument, a test, its operand."""
     steps: list[Step] = []
     for left, (offset, test, value) in zip(range(len(conditions) - 1, -1, -1), conditions, strict=True):
         # Behind those that are left, of two steps each, stands what allows, then what denies.
@@ -145,7 +145,7 @@ def _allowed_if(*conditions: tuple[int, int, int]) -> list[Step]:
 
 
 def _denied_if_any(offset: int, *values: int) -> list[Step]:
-    """Return steps that deny a call where half an argument has one of some values."""
+    """Return steps denying a call where half an argument has one of some values."""
     tests: list[Step] = [
         (_EQUAL, left, 0, value) for left, value in zip(range(len(values), 0, -1), values, strict=True)
     ]

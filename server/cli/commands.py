@@ -86,7 +86,7 @@ def status(root: Path, settings: AskedSettings, *, failed: bool, skipped: bool, 
 def watch(given: Path, settings: "Settings", *, as_json: bool) -> int:
     """Follow the files of a folder until Ctrl-C, and report each update.
 
-    Changed settings hold at once, and so does another folder that a link is switched to.
+    Changed settings hold at once, and so does the new folder of a switched link.
 
     Parameters:
         given: the folder, by an absolute path in which links may be switched.

@@ -38,7 +38,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Offer commands and options; nothing behind a word that is no command."""
+        """Offer commands and options; nothing behind an unknown command."""
         return [] if ctx._protected_args else super().shell_complete(ctx, incomplete)  # noqa: SLF001 - no other way
 
     def make_context(

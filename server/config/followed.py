@@ -1,4 +1,4 @@
-"""Settings that follow the files they were read from, while a server or a watch goes on."""
+"""Settings following the files they were read from, while a server or a watch goes on."""
 
 import os
 import time
@@ -11,7 +11,7 @@ from cqm.server.config.sources import Stamp, stamp_of
 from cqm.server.errors import SettingsError
 
 _REST_SECONDS = 0.3
-"""Time that files rest before they are read again: some editors empty a file before they write it."""
+"""Time for files to rest before they are read again: some editors empty a file before they write it."""
 
 _ABOUT_ANSWERS = {"search", "server", "ui", "groups", "trusted_projects"}
 
@@ -66,7 +66,7 @@ def about_the_index(settings: Settings) -> dict[str, Any]:
 
 
 def _is_away(folder: Path | None) -> bool:
-    """Whether a folder is gone, or an empty one is in its place: a disk that is not mounted has no cqm.yml."""
+    """Whether a folder is gone, or an empty one is in its place: an unmounted disk has no cqm.yml."""
     if folder is None:
         return False
     try:

@@ -58,7 +58,7 @@ class Settings(Options):
 
     @property
     def stamps(self) -> Mapping[Path, Stamp]:
-        """The files that these settings were read from, as they were; also missing ones, which may come."""
+        """The files these settings were read from, as they were; also missing ones, which may come."""
         return self._stamps
 
     def read_again(self) -> "Settings":
@@ -72,7 +72,7 @@ class Settings(Options):
 
     @property
     def _read_from(self) -> "_Sources":
-        """The sources; for settings that were made in code, these alone."""
+        """The sources; for settings made in code, these alone."""
         return self._sources or _Sources(_Source(_NOTHING), user_file(), (_Source(self),))
 
     def group(self, name: str) -> tuple[Path, ...]:

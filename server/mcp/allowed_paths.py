@@ -28,11 +28,11 @@ _MOST_SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class ClientRoots:
-    """The folders that a client has open, as it told them last.
+    """The folders a client has open, as it told them last.
 
     Attributes:
         folders: real paths.
-        missing: those that are no folders of this machine, as the client names them.
+        missing: those not on this machine, as the client names them.
         are_closed: whether it had folders open, and closed the last one.
     """
 
@@ -51,7 +51,7 @@ class ClientRoots:
 
     @property
     def note(self) -> str:
-        """A note for an answer that lacks folders of the client; empty if it lacks none."""
+        """A note for an answer without folders of the client; empty if it lacks none."""
         if not self.missing:
             return ""
         return f"Note: open in the client, but not on this machine, so not in this answer: {self._missing_names}.\n"
@@ -84,7 +84,7 @@ class Guard:
 
     @property
     def granted(self) -> tuple[Path, ...]:
-        """The given folders as real paths, also those that are gone.
+        """The given folders as real paths, with missing ones.
 
         Raises:
             PathRefusedError: a link was switched and leads out of its project now: it may be a stranger's.
@@ -99,11 +99,11 @@ class Guard:
 
     @property
     def missing(self) -> tuple[Path, ...]:
-        """The given folders that are gone, as they are named."""
+        """The missing ones of the given folders, as they are named."""
         return tuple(folder for folder in self.given if not folder.exists())
 
     def there(self, named: ClientRoots = NO_ROOTS) -> tuple[Path, ...]:
-        """Return the folders that a call without a path is about: those that exist, all if none does.
+        """Return the folders for a call without a path: the existing ones, all if none is there.
 
         Raises:
             PathRefusedError: see `roots`.
@@ -188,10 +188,10 @@ def left_out(roots: Sequence[Path]) -> str:
 def make_guard(granted: Iterable[Path], *, working: Path | None = None, ask_clients: bool = True) -> Guard:
     """Make a guard of folders in the user's words; without any, of the project around the working folder.
 
-    It is the project that `cqm search` would search there. A folder may be missing: its disk may be mounted later.
+    It is the project of `cqm search` there. A folder may be missing: its disk may be mounted later.
 
     Raises:
-        PathRefusedError: a granted folder has a name that no folder can have.
+        PathRefusedError: a granted folder has an impossible name.
     """
     folders = tuple(_named(folder) for folder in granted)
     first = tuple(Path(os.path.realpath(folder)) for folder in folders)

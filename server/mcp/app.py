@@ -287,7 +287,7 @@ def serve(
         views: draw replies for clients that show them.
 
     Raises:
-        PathRefusedError: a root has a name that no folder can have.
+        PathRefusedError: a root has an impossible name.
         ServeError: the address can't be served.
     """
     # Before the SDK's own set-up, which would draw boxes around every line.

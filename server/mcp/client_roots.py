@@ -53,7 +53,7 @@ async def _asked(session: ServerSession, metadata: ServerMessageMetadata | None 
 async def taken_roots(
     ctx: Context[Served, Any], listed: Annotated[ListRootsResult | None, Resolve(ask_for_roots)]
 ) -> ClientRoots:
-    """Take the client's roots as it lists them; those that it told before, if it lists none now."""
+    """Take the client's roots as it lists them; the former ones, if it lists none now."""
     return await _taken(ctx.request_context.lifespan_context, listed)
 
 

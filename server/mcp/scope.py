@@ -33,7 +33,7 @@ _Found = TypeVar("_Found")
 
 @dataclass(slots=True)
 class Told:
-    """Facts that a client told of itself in its session."""
+    """Facts a client told of itself in its session."""
 
     roots: ClientRoots = NO_ROOTS
 
@@ -47,7 +47,7 @@ class Served:
         workspace: the open indexes.
         workers: read and cut previewed files.
         views: draw replies for clients that show them; None for none.
-        client: the roots that the client told last. Only over stdio a client is asked, and there it is one.
+        client: the roots told last by the client. Only over stdio a client is asked, and there it is one.
     """
 
     guard: Guard
@@ -62,7 +62,7 @@ class Served:
         return self.workspace.settings
 
     def take_roots(self, uris: Sequence[str]) -> ClientRoots:
-        """Take the roots that the client tells; where they are new, let go of indexes that are no longer served."""
+        """Take the roots that the client tells; where they are new, let go of indexes no longer served."""
         before = self.client.roots
         self.client.roots = now = roots_of_uris(uris, before)
         if now != before:
@@ -73,7 +73,7 @@ class Served:
         return now
 
     def _let_go(self, named: ClientRoots) -> None:
-        """Let go of the indexes of folders that a link among the served ones has left."""
+        """Let go of the indexes of folders left by a switched link."""
         allowed = (*self.guard.granted, *named.folders)
         if self.guard.given and any(not _is_below(root, allowed) for root in self.workspace.open_roots()):
             self.workspace.keep(allowed)
@@ -84,7 +84,7 @@ class Served:
         Parameters:
             path: in the call; with one, it is not about all.
             named: the client's own roots.
-            asked: the roots that answer, perhaps one that is gone from its last index.
+            asked: the answering roots, perhaps a missing one from its last index.
         """
         if path:
             return ""

@@ -283,7 +283,7 @@ class RemoteIndex:
         return wire
 
     def _note_following(self, wire: Wire) -> None:
-        """Keep the connection that brings reports, for `retire`; hang it up where that was called meanwhile."""
+        """Keep the connection of reports, for `retire`; hang it up where that was called meanwhile."""
         with self._beginning:
             self._following = wire
             if self._calls.is_over:

@@ -91,7 +91,7 @@ VALUES: Mapping[str, Callable[[], Iterable[str]]] = {
     "settings": _settings,
     "strategies": _strategies,
 }
-"""Values of options that a shell may offer, by the kind of them."""
+"""Values of options for a shell to offer, by the kind of them."""
 
 
 def register() -> None:

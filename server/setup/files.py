@@ -117,7 +117,7 @@ def delete(path: Path, expected: bytes | None, bounds: Sequence[Path]) -> None:
     Parameters:
         path: of the file, not of a link to it.
         expected: its contents until now.
-        bounds: folders that stay, and everything outside of them.
+        bounds: folders to stay, and everything outside of them.
 
     Raises:
         RefusedError: it has changed meanwhile.

@@ -37,7 +37,7 @@ class _Part:
         made: the file cut as the index cuts it, without its secrets.
         total: number of lines of the file.
         first, last: numbers of those on the page.
-        cut_from: number of the first line that was cut: 1, unless the file is large.
+        cut_from: number of the first line cut: 1, unless the file is large.
         asked: number of the line asked for.
     """
 

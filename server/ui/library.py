@@ -41,7 +41,7 @@ class Library:
 
     @property
     def roots(self) -> Mapping[str, Path]:
-        """Real paths, by the names that stand before paths where there are several."""
+        """Real paths, by the names before paths where there are several."""
         real = tuple(dict.fromkeys(Path(os.path.realpath(folder)) for folder in self.folders))
         if not set(real) >= set(self.workspace.open_roots()):
             self.workspace.keep(real)
@@ -84,7 +84,7 @@ class Library:
         """Tell in sentences why an answer may be another one: a root is gone, new, or its settings can't be read.
 
         Parameters:
-            root: name of the only root that was searched; empty for all.
+            root: name of the only root searched; empty for all.
         """
         for name, folder in self.roots.items():
             if root in self.roots and root != name:

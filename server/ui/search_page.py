@@ -170,7 +170,7 @@ def _written(library: Library, asked: Asked, query: Query, answer: Answer, secon
 
 
 def _unknown(library: Library, asked: Asked) -> Iterator[str]:
-    """Tell parameters of the address that name nothing, and what was taken in their place."""
+    """Tell parameters of the address naming nothing, and what was taken in their place."""
     if asked.unknown:
         modes = ", ".join(it.value for it in SearchMode)
         yield f"mode {asked.unknown}: expected one of {modes}. These are the results of {asked.mode}."
@@ -188,7 +188,7 @@ def _counted(query: Query, answer: Answer) -> str:
 
 
 def _further(asked: Asked, answer: Answer) -> Iterator[str]:
-    """Link the results that are not shown."""
+    """Link the results beyond those shown."""
     rest, cursor = len(answer.hits) - asked.shown, asked.cursor
     if cursor:
         yield f"<a href='{asked.address('./')}'>First results</a>"

@@ -1,4 +1,4 @@
-"""The lines of a file that a page shows of it, and links to those before and after."""
+"""The lines of a file on a page, and links to those before and after."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

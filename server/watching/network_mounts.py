@@ -45,7 +45,7 @@ def mounts_below(folder: Path, mounts: str | None = None) -> frozenset[tuple[Pat
 
 
 def remote_below(folder: Path) -> str:
-    """Name the first mount below a folder that others may write to unseen, as "data is on nfs4"; empty for none."""
+    """Name the first mount below a folder where others may write unseen, as "data is on nfs4"; empty for none."""
     remote = sorted((place, kind) for place, kind, _ in mounts_below(folder) if _REMOTE.fullmatch(kind))
     return f"{remote[0][0]} is on {remote[0][1]}" if remote else ""
 

@@ -1,4 +1,4 @@
-"""Settings that change while their index is open: they are looked for every second, and put in force."""
+"""Settings changing while their index is open: they are looked for every second, and put in force."""
 
 import logging
 import time
@@ -12,13 +12,13 @@ from cqm.server.config.settings import Settings
 _log = logging.getLogger(__name__)
 
 _LOOK_SECONDS, _HASTE_SECONDS = 1.0, 0.1
-"""Time between two looks at the files of settings, and while a change is known that doesn't hold yet."""
+"""Time between two looks at the files of settings, and while a known change doesn't hold yet."""
 _PATIENCE_SECONDS = 2.0
-"""Longest wait of a call for settings that were just changed."""
+"""Longest wait of a call for settings just changed."""
 _RETRY_SECONDS = 30.0
 """Time to the next try where an index is in use for long work."""
 _FROM_THE_START = ("roots", "http", "hosts", "log_format")
-"""Options of the server that are read when it starts."""
+"""Options of the server read when it starts."""
 
 
 class Changing:
@@ -48,7 +48,7 @@ class Changing:
         return "The settings were changed a moment ago, and don't hold yet; ask again soon." if self.is_behind else ""
 
     def look(self) -> None:
-        """Put the settings in force that the files say, if they have changed."""
+        """Put the settings of the files in force, if they have changed."""
         if self._followed.look():
             self._refused, self._due = "", None if self._followed.problem else time.monotonic()
             if self._followed.problem:
@@ -89,7 +89,7 @@ class Looks:
                 self._thread.start()
 
     def end(self) -> None:
-        """Look no more; a look that goes on is not awaited."""
+        """Look no more; a look under way is not awaited."""
         self._ended.set()
         self._hurry.set()
 

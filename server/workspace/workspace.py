@@ -61,7 +61,7 @@ class OpenIndex:
 
     @property
     def index(self) -> OpenedIndex:
-        """The index as it is open now. One that is held alone is awaited while it is opened with other settings."""
+        """The index as it is open now. One held alone is awaited while it is opened with other settings."""
         with self._replacing:
             return self._index
 
@@ -244,7 +244,7 @@ class Workspace:
         return self._open.get(root)
 
     def open(self, root: Path) -> OpenIndex:
-        """Return the index of a root; open it if needed. Settings that were just changed are awaited for a moment.
+        """Return the index of a root; open it if needed. Settings just changed are awaited for a moment.
 
         Raises:
             CqmError: it can't be opened: it is in use, damaged, or its settings are not valid.
@@ -281,7 +281,7 @@ class Workspace:
         return " ".join(dict.fromkeys(filter(None, found)))
 
     def _look(self) -> bool:
-        """Put changed settings in force; whether some are known that don't hold yet."""
+        """Put changed settings in force; whether known ones don't hold yet."""
         self._base.look()
         for root in tuple(self._open):
             with self._opening[root]:

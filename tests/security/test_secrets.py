@@ -425,6 +425,11 @@ def test_redaction_keeps_length_and_lines_and_finds_nothing_more_in_its_own_outp
     assert all(1 <= it.line <= lines and it.count > 0 for it in once.findings)
 
 
+def test_a_value_before_its_name_was_found_only_once_that_behind_it_was_redacted() -> None:
+    text = "VALUE:000012346Aa5NAME:TOKEN\nVAL:23456Aa00001"
+    assert redact(text, "a.py", SecretOptions()).text == "VALUE:************NAME:TOKEN\nVAL:************"
+
+
 def test_words_with_hyphens_are_read_in_one_way_each() -> None:
     """Regression: each further word took five times as long, 15 of them hours."""
     value = "-".join(["abcd"] * 50) + "-x9%"

@@ -189,7 +189,7 @@ def _in_folders(generation: Generation, asked: AskedRoute) -> Iterator[_Match]:
 
 
 def _routes_of_files(paths: Sequence[str]) -> dict[str, tuple[Sequence[Sequence[Segment]], str]]:
-    """Return the routes that files are by their folders: patterns of the path, and the method or empty for any."""
+    """Return the routes of files by their folders: patterns of the path, and the method or empty for any."""
     routes = ((path, route_of_file(path)) for path in paths)
     return {
         path: (tuple(patterns_of(route.pattern)), route.method)

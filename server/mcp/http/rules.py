@@ -38,7 +38,7 @@ def host_name(host: str) -> str:
 
 
 def refusal(scope: "Scope", status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Make an answer that refuses a request: an error of JSON-RPC for MCP clients, which show its message, else text.
+    """Make an answer refusing a request: an error of JSON-RPC for MCP clients, which show its message, else text.
 
     Parameters:
         scope: of the request.
@@ -54,11 +54,11 @@ def refusal(scope: "Scope", status: int, sentence: str, headers: Mapping[str, st
 
 
 def only_from(app: "ASGIApp", names: Iterable[str]) -> "ASGIApp":
-    """Refuse requests that a web page sends through a browser on this machine (DNS rebinding).
+    """Refuse requests of a web page through a browser on this machine (DNS rebinding).
 
     Parameters:
         app: answers the others.
-        names: of hosts that a request may name as its own, or as the origin of its page.
+        names: of hosts for a request to name as its own, or as the origin of its page.
     """
     known = frozenset(name.lower() for name in names)
 
