@@ -25,7 +25,7 @@ from cqm.index.text.headers import (
     part_names,
     text_elsewhere,
 )
-from cqm.index.text.stored_definitions import stored_definitions
+from cqm.index.text.stored_definitions import kinds_in, stored_definitions
 from cqm.index.text.terms import SparseTerms, with_labels
 from cqm.index.workers import Job, Workers
 from cqm.index.workers.limits import MEMORY_BYTES
@@ -35,7 +35,7 @@ from cqm.index.workers.limits import MEMORY_BYTES
 class PreparedChunk:
     """A chunk ready to embed and store: manifest row, payload, sparse terms, text to embed.
 
-    Its context is from `declarations`, its definitions from `stored_definitions`.
+    Its context is from `declarations`, its definitions from `stored_definitions`, its kinds from `kinds_in`.
     """
 
     row: ChunkRow
@@ -45,7 +45,8 @@ class PreparedChunk:
     terms: SparseTerms
     dense_text: str
     context: str
-    definitions: str = ""
+    definitions: str
+    kinds: tuple[str, ...]
 
     def dense_text_at(self, path: str, place: str) -> str:
         """Return the text to embed if its file were at another path; see `headers.dense_text`."""
@@ -230,7 +231,8 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str, content_hash: 
         route=LATE if is_late else "prose" if chunk.metadata.source_type in PROSE_TYPES else "code",
     )
     labelled = with_labels(terms, definition_terms(chunk.language, defines))
-    return PreparedChunk(row, chunk.text, chunk.content, known, labelled, text, declarations(chunk), told)
+    kinds = tuple(kinds_in(chunk.kind, told))
+    return PreparedChunk(row, chunk.text, chunk.content, known, labelled, text, declarations(chunk), told, kinds)
 
 
 def _digest(text: str) -> str:

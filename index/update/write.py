@@ -14,7 +14,6 @@ from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.query import FileState
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Point, file_point_id
-from cqm.index.text.stored_definitions import kinds_in
 from cqm.index.text.terms import SparseTerms
 from cqm.index.update.prepare import PreparedChunk, PreparedFile, with_notes
 from cqm.index.update.vectorizer import CUT, POOLED, TextVector, Vectorizer, note_preferred
@@ -29,7 +28,7 @@ def chunk_point(part: PreparedChunk, vector: TextVector) -> Point:
         "path": row.path,
         "dirs": folders_of(row.path),
         "language": row.language,
-        "kind": kinds_in(row.kind, part.definitions),
+        "kind": list(part.kinds),
         "text": part.text,
     }
     if part.content:

@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 
-from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
+from cqm.index.workers.wire import END, FORK, LOAD, REPLY, REQUEST
 
 _LOADED = (
     "cqm.chunkers.chunking",

@@ -17,8 +17,8 @@ from cqm.chunkers.extras import how_to_repair
 from cqm.chunkers.grammars.bundle import folder_of_bundle
 from cqm.index.disk.locations import is_begun
 from cqm.index.model.errors import WorkerError
-from cqm.index.workers.control import END, FORK, LOAD, REPLY, REQUEST
 from cqm.index.workers.shared import SharedSource, kept
+from cqm.index.workers.wire import END, FORK, LOAD, REPLY, REQUEST
 
 _PATIENCE_SECONDS = 60.0
 """Time for an answer, in seconds. It loads the parsers before the first one."""

@@ -6,27 +6,50 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
+from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import WorkerError
 from cqm.index.workers import wire
-from cqm.index.workers.control import QUESTION, RETIRED, RULES
 from cqm.index.workers.ends import BROKEN, End, end_of
 from cqm.index.workers.forking import Source
 from cqm.index.workers.limits import WAIT_SECONDS, patience, seconds_for
-from cqm.index.workers.results import Job, Result, Task, outcome_of, result_of
 from cqm.index.workers.staff import Staff, Worker
+from cqm.index.workers.wire import QUESTION, RETIRED, RULES
 from cqm.index.workers.worker import Assignment
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 _BATCH_BYTES = 250_000
 _BATCH_FILES = 50
 _AHEAD = 2
 """Batches for each worker that are begun or done and not taken yet: they keep it busy while others are stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Generic[Task, Result]):
+    """The work on each of many files.
+
+    Attributes:
+        work: called in a worker with a task; picklable.
+        gives: the type of its results, for `wire.restored`.
+        size_of: a task's file in bytes, by which its time is bounded.
+        lost: the result for a task that its worker did not survive, and the reason in words.
+        ended: the same where the worker was ended from outside, which says nothing of the task; `lost` by default.
+    """
+
+    work: Callable[[Task], Result]
+    gives: Any
+    size_of: Callable[[Task], int]
+    lost: Callable[[Task, str], Result]
+    ended: Callable[[Task, str], Result] | None = None
 
 
 class _UnansweredError(Exception):
@@ -206,7 +229,7 @@ class Workers:
                 else:
                     break
             is_well = True
-            result = result_of(message, gives)
+            result = wire.result_of(message, gives)
         except _UnansweredError as error:
             raise error.cause from None
         except BROKEN as error:
@@ -274,7 +297,7 @@ class Workers:
                     if self._staff.is_replaced(worker, message[1]):
                         return str(message[1])
                     message = wire.receive_plain(worker.connection)
-                results.append(outcome_of(job, task, message))
+                results.append(_outcome(job, task, message))
             except BROKEN as error:
                 if not busy.is_stopped:
                     busy.leave(worker)
@@ -330,6 +353,15 @@ def _batches(tasks: Sequence[Task], size_of: Callable[[Task], int]) -> list[list
         batches[-1].append(task)
         size += size_of(task)
     return batches
+
+
+def _outcome(job: Job[Task, Result], task: Task, message: Any) -> Result:  # noqa: ANN401 - a message
+    """Return a task's result; that of a lost one if it raised an error of ours."""
+    try:
+        result: Result = wire.result_of(message, job.gives)
+    except CqmError as error:
+        return job.lost(task, str(error))
+    return result
 
 
 def _cut(worker: Worker) -> None:

@@ -12,8 +12,8 @@ from typing import TypeVar
 from cqm.chunkers.grammars.bundle import unpack
 from cqm.index.model.errors import WorkerError
 from cqm.index.workers import wire
-from cqm.index.workers.control import RULES
 from cqm.index.workers.forking import Source, source_of_workers
+from cqm.index.workers.wire import RULES
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Messages between a worker and its parent.
+"""Messages between a worker and its parent, and a parent's requests to the process that forks workers.
 
 A parent's messages are pickled: a worker trusts them. A worker's are not trusted, since a file may have taken the
 worker over: it holds tuples, lists, dictionaries, texts and numbers only, and unpickling it can name no class or
@@ -16,6 +16,23 @@ from functools import cache
 from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
+
+from cqm.chunkers.errors import CqmError
+from cqm.index.model.errors import WorkerError
+from cqm.index.workers.limits import MEMORY_BYTES
+
+REQUEST = struct.Struct("<Bq")
+"""Request and worker's number. FORK brings a descriptor: the worker's end of its connection."""
+REPLY = struct.Struct("<q")
+"""Number of the new worker, or exit status of an ended one, as from `os.waitpid`."""
+FORK, END, LOAD = 1, 2, 3
+"""LOAD: load the rules that find secrets, so that workers forked later have them."""
+
+RESULT, FAILURE, QUESTION, RETIRED = 0, 1, 2, 3
+"""Messages of a worker: (RESULT, value), (FAILURE, class, message, remedy, retryable), (QUESTION, value), or (RETIRED,
+lack) if it needs the rules for secrets (RULES) or a grammar, by its name: it waits for its replacement by a worker with
+them. Anything that the parent sends instead says that there is none."""
+RULES = "rules"
 
 _LENGTH = struct.Struct("<Q")
 _LONGEST = 512 << 20
@@ -168,3 +185,31 @@ def _restorer_of_tuple(arguments: tuple[Any, ...]) -> Restore | None:
     return lambda values: tuple(
         [it if restore is None else restore(it) for it, restore in zip(values, restorers, strict=True)]
     )
+
+
+def result_of(message: Any, gives: Any) -> Any:  # noqa: ANN401 - a message, a type, and a value of it
+    """Return the result in a message.
+
+    Raises:
+        CqmError: the task raised it.
+        WorkerError: the task needs more memory than a worker may take.
+        TypeError: the message is something else.
+    """
+    if message[0] == RESULT:
+        return restored(gives, message[1])
+    if message[0] == FAILURE:
+        _, kind, text, remedy, retryable = message
+        if kind == MemoryError.__name__:
+            raise WorkerError(f"parsing it needs more than {MEMORY_BYTES >> 20} MB")
+        raise _errors().get(kind, CqmError)(text, remedy=remedy, retryable=bool(retryable))
+    raise TypeError("a worker sent something else than a result")
+
+
+def _errors() -> dict[str, type[CqmError]]:
+    found: dict[str, type[CqmError]] = {}
+    waiting: list[type[CqmError]] = [CqmError]
+    while waiting:
+        kind = waiting.pop()
+        found[kind.__name__] = kind
+        waiting += kind.__subclasses__()
+    return found

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.workers.control import FAILURE, QUESTION, RESULT, RETIRED, RULES
 from cqm.index.workers.limits import begin_timer, confine
-from cqm.index.workers.wire import plain, receive_trusted, send
+from cqm.index.workers.wire import FAILURE, QUESTION, RESULT, RETIRED, RULES, plain, receive_trusted, send
 
 
 class Assignment(NamedTuple):
