@@ -8,8 +8,7 @@ from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
 from cqm.chunkers.structured.data import JSON, context_of, piece_of, subject_of, tree_of
 from cqm.chunkers.structured.entries import Draft, Shape, drafts_of
 from cqm.chunkers.structured.key_paths import Path, path_text, scalar_of, step
-from cqm.chunkers.structured.rendering import rendered
-from cqm.chunkers.structured.spans_of_json import Node, member
+from cqm.chunkers.structured.spans_of_json import STRING, Node, member, string_of
 
 # OpenAPI 3.1, 4.8.9 "Path Item Object"; OpenAPI 3.2 adds "query".
 _METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"})
@@ -20,6 +19,9 @@ _METHODS_OF = {"paths": _METHODS, "webhooks": _METHODS, "channels": _CHANNEL_MET
 
 _SECTIONS = frozenset({*_METHODS_OF, "operations", "components", "definitions"})
 _COMPONENTS = frozenset({("components",), ("definitions",)})
+
+# Deeper values are not indented further: a text must not grow with the square of its depth.
+_DEEPEST_INDENT = 24
 
 # In characters: a schema of a line or two is packed with its neighbours.
 _LEAST_COMPONENT = 200
@@ -140,4 +142,42 @@ def _piece(text: str, draft: Draft, title: str, operations: dict[Path, _Operatio
 def _readable(text: str, draft: Draft) -> str:
     opened = draft.parent[len(draft.outer) :] if draft.entries else ()
     lines = [f"{'  ' * depth}{part}:" for depth, part in enumerate(opened)]
-    return "\n".join([*lines, *(rendered(text, entry.node, len(opened)) for entry in draft.entries)])
+    return "\n".join([*lines, *(_rendered(text, entry.node, len(opened)) for entry in draft.entries)])
+
+
+def _rendered(text: str, node: Node, depth: int = 0) -> str:
+    """Write JSON as people read it, in YAML's style: lines of "key: value", nested values indented, items dashed.
+
+    Parameters:
+        text: the whole text.
+        node: a node of the text.
+        depth: levels of indentation.
+    """
+    return "\n".join(_lines(text, node, depth))
+
+
+def _lines(text: str, node: Node, depth: int) -> Iterator[str]:
+    waiting = [(node, depth, "")]
+    while waiting:
+        node, depth, dashes = waiting.pop()
+        indent = "  " * min(depth, _DEEPEST_INDENT)
+        lead = indent[: len(indent) - len(dashes)] + dashes
+        if not node.key and not node.children:
+            yield f"{lead}- {_value(text, node, indent)}"
+            continue
+        if node.key:
+            yield f"{lead}{node.key}: {'' if node.children else _value(text, node, indent)}".rstrip()
+            dashes = ""
+        elif len(dashes) < 2 * _DEEPEST_INDENT:
+            dashes += "- "
+        inner = [(child, depth + 1, "") for child in node.children]
+        waiting.extend(reversed([(inner[0][0], depth + 1, dashes), *inner[1:]] if inner else []))
+
+
+def _value(text: str, node: Node, indent: str) -> str:
+    if node.kind != STRING:
+        return text[node.start : node.end]
+    value = string_of(text, node) or text[node.start + 1 : node.end - 1]
+    if "\n" not in value:
+        return value
+    return "|\n" + "\n".join(f"{indent}  {line}".rstrip() for line in value.split("\n"))

@@ -32,8 +32,7 @@ from cqm.index.store.base import (
     stored_point,
 )
 from cqm.index.store.edge_queries import edge_query
-from cqm.index.store.edge_shards import OPENED, make_shard, translated
-from cqm.index.store.holes import let_go_of_holes
+from cqm.index.store.edge_shards import load_shard, make_shard, translated
 
 if TYPE_CHECKING:
     import qdrant_edge
@@ -99,14 +98,7 @@ class EdgeStore:
         """Open the shard in the folder, replaying its log after the last flush."""
         if self._is_settled:
             self._tree.note()
-        self._load()
-
-    def _load(self) -> None:
-        import qdrant_edge as edge
-
-        with translated(self._folder, OPENED):
-            self._shard = edge.EdgeShard.load(str(self._folder))
-        let_go_of_holes(self._folder)
+        self._shard = load_shard(self._folder)
 
     def ensure_space(self, name: str, dimensions: int) -> None:
         """Create a missing vector space; harmless if it exists with the same dimensions.
@@ -323,7 +315,7 @@ class EdgeStore:
         with self._rest_lock:
             self._used_at = time.monotonic()
             if self._shard is None and self._is_resting:
-                self._load()
+                self._shard = load_shard(self._folder)
                 self._is_resting = False
             if self._shard is None:
                 raise StoreError(f"The store in {self._folder} is not open.")

@@ -1,5 +1,6 @@
 """Read the routes that a file declares, below the prefixes that stand before them in it."""
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +9,6 @@ from typing import NamedTuple
 
 from cqm.index.text.routes.asked import METHODS
 from cqm.index.text.routes.forms import ASSIGNED_PREFIX, CLIENT, FORMS, INCLUDED, MOUNTS, NAMED_LIST, methods_of
-from cqm.index.text.routes.handlers import handler_of
 
 _TAIL = 400
 """Characters behind a path that may tell its methods and handler."""
@@ -20,6 +20,26 @@ _SERVING = frozenset({"static", "staticfs", "pathprefix", "mount", "forward"})
 """Verbs, in lower case, that answer all paths below theirs."""
 _RESOURCES = frozenset({"resources", "resource", "apiresource"})
 _OF_RESOURCE = ("", "new", "create", "{id}", "{id}/edit")
+_HANDLERS = tuple(
+    re.compile(form)
+    for form in (
+        r"^[^\n]{0,40}?(?:=>|to:|,)\s*[\"'](?P<owner>[\w/]+)#(?P<name>\w+[?!]?)[\"']",  # Rails
+        r"(?P<owner>\w+)::class\s*,\s*[\"'](?P<name>\w+)[\"']",  # Laravel
+        r"[\"'](?:[\w\\]+\\)?(?P<owner>\w+)@(?P<name>\w+)[\"']",  # Laravel before 8
+        r"^\s*,\s*(?P<owner>[A-Z][\w.]*)\s*,\s*:(?P<name>\w+)",  # Phoenix
+        # axum, actix
+        r"^\s*,\s*(?:(?:web|routing|axum)(?:::|\.))*(?:get|post|put|patch|delete)\(\s*(?:\)\.to\()?(?:(?P<owner>\w+)::)?(?P<name>\w+)",
+        r"\bcomponent\s*[:=]\s*\{?(?P<owner>)(?P<name>[A-Z]\w+)",  # Vue, Angular, React
+        r"\belement=\{\s*<(?P<owner>)(?P<name>[A-Z]\w+)",
+        r"^\s*,\s*(?:view_func=|endpoint=)?(?:(?P<owner>\w+)\.)?(?P<name>[A-Za-z_]\w*)(?:\.as_view\([^()]*\))?\s*[,)]",
+        # The last argument, behind middleware.
+        r"^\s*,[^\n;]*?[,(\s](?:[\w.]+\.)?(?:(?P<owner>\w+)\.)?(?P<name>[A-Za-z_]\w+)\)?\)\s*(?:[;.].*)?(?:\n|$)",
+    )
+)
+_NO_HANDLERS = frozenset({
+    "function", "async", "fn", "func", "redirect", "include", "render", "true", "false", "null", "None", "nil", "log",
+    "name", "json", "response", "request", "res", "req", "next", "ctx", "auth",
+})  # fmt: skip
 
 
 class Declared(NamedTuple):
@@ -140,5 +160,25 @@ def _declared(form: _Form, line: int, own: Sequence[str], tail: str) -> Declared
     verb = form.verb.lower()
     ends = _OF_RESOURCE if verb in _RESOURCES else ("", "{*rest}") if verb in _SERVING else ("",)
     paths = dict.fromkeys(_joined(path, end) for path in own for end in ends)
-    handler = "" if verb in MOUNTS else handler_of(tail)
+    handler = "" if verb in MOUNTS else _handler_of(tail)
     return Declared(line, tuple(paths), methods_of(form.verb, tail), handler, form.is_weak)
+
+
+def _handler_of(tail: str) -> str:
+    """Return the handler that a declaration names, with "." before its name; empty if it names none.
+
+    Parameters:
+        tail: the declaration's text behind its path.
+    """
+    for form in _HANDLERS:
+        found = form.search(tail)
+        if found and found["name"] not in _NO_HANDLERS:
+            return _symbol(found["owner"] or "", found["name"], is_rails="#" in found[0])
+    return ""
+
+
+def _symbol(owner: str, name: str, *, is_rails: bool) -> str:
+    if is_rails:
+        last = owner.rpartition("/")[2]
+        owner = "".join(part[:1].upper() + part[1:] for part in last.split("_")) + "Controller"
+    return f"{owner}.{name}" if owner else name

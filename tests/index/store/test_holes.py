@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cqm.index.store.holes import let_go_of_holes
+from cqm.index.store.edge_shards import let_go_of_holes
 
 SIZE = 4 << 20
 
