@@ -54,51 +54,23 @@ _IMPORT_NODE = re.compile(
     r"import\w*|future_import_statement|use_declaration|using_directive|using_declaration|namespace_use\w*"
     r"|preproc_include|export_clause|export_specifier|exports?|extern_crate_declaration"
 )
-_HERITAGE = frozenset(
-    {
-        *(
-            "extends_clause",
-            "implements_clause",
-            "class_heritage",
-            "extends_type_clause",
-            "superclass",
-            "super_interfaces",
-        ),
-        *("extends_interfaces", "base_list", "base_clause", "class_interface_clause", "base_class_clause"),
-        *("delegation_specifier", "delegation_specifiers", "inheritance_specifier", "trait_bounds"),
-        *("protocol_qualifiers", "interface_type_list", "class_inheritance"),
-    }
-)
-_MEMBER = frozenset(
-    {
-        *("attribute", "member_expression", "selector_expression", "field_expression", "scoped_identifier"),
-        *(
-            "scoped_type_identifier",
-            "qualified_identifier",
-            "qualified_type",
-            "qualified_name",
-            "navigation_expression",
-        ),
-        *(
-            "navigation_suffix",
-            "member_access_expression",
-            "member_binding_expression",
-            "conditional_access_expression",
-        ),
-        *("dotted_name", "generic_type", "generic_name", "generic_function", "template_function", "template_type"),
-        *("template_method", "scope_resolution", "dot", "dot_index_expression", "method_index_expression", "user_type"),
-        *(
-            "nested_identifier",
-            "nested_type_identifier",
-            "instantiation_expression",
-            "object_reference",
-            "command_name",
-        ),
-        *("named_type", "variable_name", "class_constant_access_expression", "qualified", "identifier"),
-        *("value_path", "long_identifier", "long_identifier_or_op", "hierarchical_identifier", "sym_lit"),
-        *("variable_expression", "select_expression", "attrpath", "exprDot", "expression", "dot_expression"),
-    }
-)
+_HERITAGE = frozenset({
+    "extends_clause", "implements_clause", "class_heritage", "extends_type_clause", "superclass", "super_interfaces",
+    "extends_interfaces", "base_list", "base_clause", "class_interface_clause", "base_class_clause",
+    "delegation_specifier", "delegation_specifiers", "inheritance_specifier", "trait_bounds", "protocol_qualifiers",
+    "interface_type_list", "class_inheritance",
+})  # fmt: skip
+_MEMBER = frozenset({
+    "attribute", "member_expression", "selector_expression", "field_expression", "scoped_identifier",
+    "scoped_type_identifier", "qualified_identifier", "qualified_type", "qualified_name", "navigation_expression",
+    "navigation_suffix", "member_access_expression", "member_binding_expression", "conditional_access_expression",
+    "dotted_name", "generic_type", "generic_name", "generic_function", "template_function", "template_type",
+    "template_method", "scope_resolution", "dot", "dot_index_expression", "method_index_expression", "user_type",
+    "nested_identifier", "nested_type_identifier", "instantiation_expression", "object_reference", "command_name",
+    "named_type", "variable_name", "class_constant_access_expression", "qualified", "identifier", "value_path",
+    "long_identifier", "long_identifier_or_op", "hierarchical_identifier", "sym_lit", "variable_expression",
+    "select_expression", "attrpath", "exprDot", "expression", "dot_expression",
+})  # fmt: skip
 """Nodes joining a name to what it belongs to, or to type arguments after it."""
 _MEMBER_FIELDS = frozenset({"name", "method", "function_name"})
 _DECORATING = re.compile(r"decorator|annotation|marker_annotation")
@@ -112,12 +84,10 @@ _PARAMETERS = re.compile(r"\w*parameters|\w*parameter_list|lambda_parameters|ide
 _UNNAMED = frozenset({"variable_declaration", "class_parameter", "parameter", "enum_entry", "enum_body"})
 """Declarations whose name is their first child, in no field."""
 _FUNCTION = re.compile(r"\w*(function|method|lambda|closure|constructor)\w*")
-_ASSIGNED = frozenset(
-    {
-        *("assignment", "for_statement", "for_in_clause", "for_in_statement", "short_var_declaration", "range_clause"),
-        "operator_assignment",
-    }
-)
+_ASSIGNED = frozenset({
+    "assignment", "for_statement", "for_in_clause", "for_in_statement", "short_var_declaration", "range_clause",
+    "operator_assignment",
+})  # fmt: skip
 _BINDING = frozenset({"exception_variable", "left_assignment_list", "rest_assignment", "destructured_left_assignment"})
 """Nodes whose names are variables that get a value, in Ruby."""
 _MEANING = frozenset({CALL, TYPE, VALUE, DECORATOR, DECLARATION})
