@@ -258,7 +258,7 @@ def write_files(target: Target, placement: Placement) -> Stored:
     written = [it for it in placement.placed.values() if it.is_to_write]
     vectors = [(it.part.row.route, it.vector) for it in written if it.vector]
     manifest.begin([file.row.path for file in changed])
-    _make_room(target, vectors)
+    _create_spaces(target, vectors)
     store.upsert([*(chunk_point(it.part, it.vector or TextVector()) for it in written), *map(file_point, changed)])
     rows = tuple(_rows(file, placement.placed) for file in placement.files)
     # Stale points go after the commit: else a search in between finds neither old nor new chunks of these files.
@@ -269,7 +269,7 @@ def write_files(target: Target, placement: Placement) -> Stored:
     return Stored(rows, len(written), deleted, sum(it.is_same for it in placement.placed.values()), embedded)
 
 
-def _make_room(target: Target, vectors: Sequence[tuple[str, TextVector]]) -> None:
+def _create_spaces(target: Target, vectors: Sequence[tuple[str, TextVector]]) -> None:
     """Create missing vector spaces, and note them in the manifest."""
     manifest, store = target.generation.manifest, target.generation.store
     known = manifest.all_spaces()

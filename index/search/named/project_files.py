@@ -70,7 +70,7 @@ def project_files(lookup: NameLookup, question: Question, keep: PointFilter | No
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _TopicFile:
     """A file of a topic, and its order among others: what is less comes first.
 
     Attributes:
@@ -90,17 +90,17 @@ class _Place:
     files: Files
 
 
-def _ordered(generation: Generation, topic: Topic, question: Question) -> list[_Place]:
-    places = _places(generation, topic, question)
-    return sorted(places, key=lambda it: (it.is_aside, it.rank, it.unlike, it.depth, it.path))
+def _ordered(generation: Generation, topic: Topic, question: Question) -> list[_TopicFile]:
+    files = _topic_files(generation, topic, question)
+    return sorted(files, key=lambda it: (it.is_aside, it.rank, it.unlike, it.depth, it.path))
 
 
-def _places(generation: Generation, topic: Topic, question: Question) -> Iterator[_Place]:
+def _topic_files(generation: Generation, topic: Topic, question: Question) -> Iterator[_TopicFile]:
     for rank, files in enumerate(topic.files):
         found = generation.paths.selected(("topic", files.paths), partial(_of_topic, files), are_chunked=True)
         for path, is_aside in found.items():
             unlike = -len(question.words.intersection(stems(PurePosixPath(path).stem)))
-            yield _Place(is_aside, rank, unlike, path.count("/"), path, files)
+            yield _TopicFile(is_aside, rank, unlike, path.count("/"), path, files)
 
 
 def _of_topic(files: Files, paths: Sequence[str]) -> dict[str, bool]:
