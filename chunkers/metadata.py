@@ -15,7 +15,7 @@ SOURCE_TYPES = (CODE, DOCUMENTATION, CONFIG, DATA)
 """Those that a language or format has; see `source_type_of`."""
 
 CALLABLE = frozenset({"function", "method", "constructor"})
-"""Kinds of symbols that are called."""
+"""Kinds of callable symbols."""
 
 REFERENCE = "reference"
 """Kind of the sections of a page which a tool made of documentation comments."""

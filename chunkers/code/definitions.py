@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _NO_DEFINITIONS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement", "extension"})
 _CLOSED = frozenset({COMMENT, LEADING, IMPORTS, "interface", "type", "struct", "enum"})
-"""Kinds without functions inside that their members do not tell."""
+"""Kinds without functions inside except their members."""
 
 _LOCAL = frozenset(
     {"function", "method", "constructor", "class", "interface", "struct", "trait", "enum", "module", "type"}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 CODE = "code"
-"""The language of a program in a language that is not known."""
+"""The language of a program in an unknown language."""
 
 _HEAD = 16_000
 """Characters looked at."""

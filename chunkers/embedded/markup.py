@@ -12,7 +12,7 @@ from cqm.chunkers.structured.entries import Draft, Shape, drafts_of
 from cqm.chunkers.structured.spans_of_json import ARRAY, LITERAL, Node
 
 _MOST_CHARACTERS = 4_000
-"""Longest attributes of a tag, so that a tag without an end is not read again and again."""
+"""Longest attributes of a tag; longer ones would be read again and again where a tag has no end."""
 
 _BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\}"
 _MARK = re.compile(

@@ -12,7 +12,7 @@ from cqm.chunkers.splitting import Span
 
 _MOST_CHARACTERS = 20_000
 _MOST_LISTS = 4
-"""Longest list of props that is read, and how many of a script."""
+"""Longest list of props to read, and how many of a script."""
 
 # Members of a component's options, and no symbols: their members are the component's.
 _OPTIONS = frozenset({"computed", "default", "methods", "watch"})

@@ -7,7 +7,7 @@ from cqm.chunkers.embedded.parts import Name, with_names
 from cqm.chunkers.model import Piece
 
 _MOST_CHARACTERS = 20_000
-"""Longest string that is read."""
+"""Longest string to read."""
 
 # The sign that ends a string stands in a group of its own, or is what the heredoc says.
 _TAGGED = re.compile(

@@ -37,7 +37,7 @@ from cqm.chunkers.languages.model import COMPONENT
 from cqm.chunkers.model import ChunkOptions, Cut, Piece
 
 LANGUAGES = frozenset({"template", "handlebars", "jinja", "liquid", "razor", "blade"})
-"""Languages of files that are templates."""
+"""Languages of templates."""
 
 _SYNTAXES = {
     **dict.fromkeys(("erb", "rhtml", "eex", "heex", "leex", "ejs", "jsp", "jspf", "gsp"), PERCENT),

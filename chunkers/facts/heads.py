@@ -16,7 +16,7 @@ _BRACKET = re.compile(r"[()\[\]}]")
 _STRING = re.compile(r"'(?:[^'\\\n]|\\.)*+'")
 _LIFETIME = re.compile(r"'[A-Za-z_]\w*(?!')")
 _LONGEST = 2_000
-"""Characters that are read: signatures are shorter, and a file may have all its text on one line."""
+"""Characters to read: signatures are shorter, and a file may have all its text on one line."""
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 

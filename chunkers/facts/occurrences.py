@@ -39,10 +39,10 @@ _MOST = 2_000
 """Most occurrences to tell of a file; real files have fewer."""
 _MOST_RECEIVER = 80
 _MOST_TEXT = 2_000
-"""Bytes of a text that are looked into."""
+"""Bytes of a text to look into."""
 _SEPARATING = re.compile(rb"[\s(,;{\[]")
 _BARE_CALLS = frozenset({"ruby"})
-"""Languages that call a function by its name alone."""
+"""Languages whose functions are called by their name alone."""
 _HIGHEST = 40
 """Ancestors to look at: enough for real code."""
 
@@ -89,9 +89,9 @@ _ASSIGNED = frozenset({
     "operator_assignment",
 })  # fmt: skip
 _BINDING = frozenset({"exception_variable", "left_assignment_list", "rest_assignment", "destructured_left_assignment"})
-"""Nodes whose names are variables that get a value, in Ruby."""
+"""Nodes whose names are assigned variables, in Ruby."""
 _MEANING = frozenset({CALL, TYPE, VALUE, DECORATOR, DECLARATION})
-"""Kinds of occurrences that mean a variable of their name where there is one."""
+"""Kinds of occurrences meaning a variable of their name where there is one."""
 _LOCAL = re.compile(
     r"\w*(function|method|lambda|closure|constructor)\w*|block|compound_statement|statement_list|do_block"
 )

@@ -19,7 +19,7 @@ Fields = Mapping[str, Node]
 
 _NUMBER = re.compile(r"/(?:issues|pulls?|discussions|merge_requests)/(\d{1,18})\b")
 BODIES = ("body", "description", "note", "bodyText")
-"""Members with the text of a record; it may be null, as of a review that only approves."""
+"""Members with the text of a record; it may be null, as of a mere approval."""
 _NAMES = ("login", "username", "name", "title", "path")
 
 

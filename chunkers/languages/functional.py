@@ -230,7 +230,7 @@ _HASKELL_ELSE = re.compile(
 
 
 _ROW_BEFORE = 200
-"""Bytes above a directive that are looked at for the end of the row before."""
+"""Bytes to look at above a directive, for the end of the row before."""
 
 
 def _with_branches(source: bytes) -> bytes:

@@ -46,7 +46,7 @@ def inside(kinds: Mapping[str, str], *holders: str, marked_by: frozenset[str] = 
 
 
 _RAW = "r#"
-"""Before a word of Rust that is a name here, such as `r#match`."""
+"""Makes a name of a word of Rust, such as `r#match`."""
 
 
 def further_names(field: str = "name", *types: str) -> PartRule:

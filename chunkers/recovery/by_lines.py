@@ -14,7 +14,7 @@ HOLDERS = frozenset({"class", "interface", "struct", "trait", "enum", "namespace
 """Kinds whose members are declared too; declarations inside others are local."""
 
 _LONGEST = 300
-"""Characters of a line that patterns see: declarations begin within it, and their time stays linear."""
+"""Characters of a line shown to patterns: declarations begin within it, and their time stays linear."""
 
 
 @dataclass(slots=True, eq=False)

@@ -25,7 +25,7 @@ _MOST_BYTES_TRIED = 40_000
 _MOST_OPENING, _MOST_BESIDE, _MOST_QUOTES, _MOST_WORDS = 4, 4, 3, 6
 _SIGNS = re.compile(rb"[^(){}\[\]]+")
 _UNQUOTED = re.compile(rb"(?:^|.*[=(\[{,:\s+])[\"'`][^\"'`]*$", re.DOTALL)
-"""A string that its row doesn't end."""
+"""A string reaching beyond its row."""
 _CLOSES = (b")", b"]", b"}", b"end", b"fi", b"done", b"esac", b"else", b"elif")
 _OPENS = re.compile(
     rb"\s*(?:(?:pub|public|private|protected|internal|static|export|async|local|override|implicit|case)\s+)*"

@@ -101,7 +101,7 @@ class ChunkRule(NamedTuple):
 _RULE = re.compile(r"(\S.*?)[ \t]+([a-z]+)(?::(\S+))?")
 _RULE_FORM = "FILES STRATEGY or FILES STRATEGY:NAME=VALUE,NAME=VALUE, such as docs/** hierarchical:child_tokens=512"
 _OF_INDEX = ("auto", "fixed", "sentence", "semantic", "hierarchical", "late")
-"""The strategies that keep every character in chunks to search."""
+"""The strategies keeping every character in chunks to search."""
 _LATE_OF_INDEX = ("target_tokens", "pooling")
 """Options of late chunking in an index, which cuts by estimated sizes, and embeds once the chunks are known."""
 _MODELS: Mapping[str, object] = {"embed": lambda texts: [[0.0]] * len(texts), "encoder": None}

@@ -39,7 +39,7 @@ _TYPES = {name: "text" if isinstance(value, str) else "integer" for name, value 
 )
 """Types allowed in the file's table of settings."""
 _NOT_OURS = object()
-"""Stands for a value that isn't bytes, or isn't inside SQLite."""
+"""Stands for a value outside SQLite, or without bytes."""
 _PRIMARY_CODE = 0xFF
 """Mask for SQLite's primary error code, without the extended part."""
 _FILE_IS_SOUND = frozenset(

@@ -25,7 +25,7 @@ _IN_TABLES = "ref: refs/heads/.invalid"
 """Content of the file HEAD if refs are in tables."""
 _MOST_PACKED_BYTES = 64 << 20
 _LONGEST_LOCK_SECONDS = 60.0
-"""An older lock was left behind by a git process that died."""
+"""An older lock was left behind by a dead git process."""
 
 Signature = tuple[int, ...]
 

@@ -10,7 +10,7 @@ from cqm.index.files.git import said_of
 from cqm.index.files.git_folder import git_folder_of, shallow_commits
 
 MOST_COMMITS = 10_000
-"""Newest commits that are looked at."""
+"""Newest commits to look at."""
 _MOST_LOG_BYTES = 8 << 20
 _MOST_DIFF_BYTES = 16 << 20
 _DIFF = (

@@ -54,7 +54,7 @@ class QuestionModels:
         self._of = ""
         self._together: Routes | None = None
         self.former: tuple[GuardedModel, ...] = ()
-        """Models that are not configured any more, of the generation that was asked last."""
+        """Models no longer configured, of the generation asked last."""
 
     def of(self, generation: Generation) -> Routes | None:
         """Return the models for questions to a generation; None without any. Former ones are loaded at their first use.

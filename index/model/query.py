@@ -54,7 +54,7 @@ class SearchMode(StrEnum):
 
 
 LINES_A_PAGE = 50
-"""Results a page of the modes that find lines, where nobody asks for another number."""
+"""Default results a page of the modes for lines."""
 
 
 class Confidence(StrEnum):

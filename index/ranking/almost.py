@@ -15,7 +15,7 @@ _LONGEST = 100
 _MOST = 10
 """Names told: a page of results."""
 _RARE = 3
-"""Characters of a piece of a name that few others have."""
+"""Characters of a rare piece of a name."""
 _LEAST_LIKE = 0.75
 """Of `difflib`: one letter of four may be another."""
 _RESPELLED = 0.5

@@ -24,7 +24,7 @@ _BEST = 3
 _FAR, _FURTHER = 100, 25
 """Places in the searches for vectors and for words at which what is found is no answer, but what is usual."""
 _USUAL_RARITY = 0.5
-"""Of words that are not weighed."""
+"""Of words without a weight."""
 
 
 class Signs(NamedTuple):
@@ -198,7 +198,7 @@ _USUAL_SHARE, _USUAL_FALL = 0.31, 0.45
 SURE = 4.0
 """Likelihood from which on an answer is as good as sure: its results are right no more often with a higher one."""
 _NAMED, _MEANT = 0.95, 0.89
-"""Shares of first results that are right where a question names something (tests/bench/names.py), or a part of it."""
+"""Shares of right first results where a question names something (tests/bench/names.py), or a part of it."""
 ENOUGH_WORDS = 0.5
 """Of the question's words in one result: it may answer a question in other words, whatever the regression says."""
 

@@ -23,7 +23,7 @@ FEW = 10
 PART = "exact"
 """The name of the part of a score."""
 _MOST_PARTS = 200
-"""Parts of a qualified name that are read."""
+"""Parts of a qualified name to read."""
 _TITLED = frozenset({"test", "example"})
 """Roles of files whose names may be titles of tests."""
 

@@ -20,7 +20,7 @@ TOPIC: Mapping[str, float] = {
     "stem": 1.199,
     "role": 15.134,
 }
-"""For questions that name a topic, by the names of `features.ChunkFeatures` and `features.FileFeatures`."""
+"""For questions naming a topic, by the names of `features.ChunkFeatures` and `features.FileFeatures`."""
 
 SENTENCE: Mapping[str, float] = {
     "terms": 1.301,

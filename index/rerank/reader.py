@@ -46,7 +46,7 @@ _CHARACTERS = 8_192
 _WEIGHT = 0.2
 """Of a logit, beside the other parts of a score."""
 _OF_HEAD = 64
-"""Numbers of a state that an attention head reads."""
+"""Numbers of a state read by an attention head."""
 _EPSILON = 1e-12
 
 

@@ -26,7 +26,7 @@ _MOST_TEXTS = 1 << 9
 _LONGEST = 64
 """Characters; a longer one is data."""
 _WORDS_OF_ONE = 12
-"""Words of an identifier that count, its first ones."""
+"""First words of an identifier; only these count."""
 _NO_LENGTH = 1e-9
 _NO_WORD = 0
 """Number of the empty word, which has no direction."""

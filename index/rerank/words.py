@@ -35,7 +35,7 @@ above."""
 _WINDOW_STEPS = (1, 2, 4)
 """Join a line with the seven after it: each step takes what the steps before made of a line so much later."""
 _MOST_WORDS = 64
-"""Words of a question that are compared, its first ones: a longer text is no question, and takes time."""
+"""First words of a question, to be compared: a longer text is no question, and takes time."""
 _NO_LENGTH = 1e-9
 _vocabulary = cache(Vocabulary)
 """One for the process: its projects share words."""

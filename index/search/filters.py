@@ -56,7 +56,7 @@ _MOST_GLOBS = 5_000
 """In one question: reading 100,000 took 7 s."""
 _MOST_NAMED = 12
 _MOST_LOOKED = 50_000
-"""Chunks that are looked into before a filter is said to leave nothing."""
+"""Chunks to look into before a filter is said to leave nothing."""
 
 
 @dataclass(frozen=True, slots=True)

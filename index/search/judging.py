@@ -14,7 +14,7 @@ from cqm.index.ranking.rank import Ranked
 from cqm.index.text.terms import content_words, distinct_terms
 
 _MOST_WORDS = 64
-"""Words of a question that are weighed, its first ones: a longer text is a log, and takes time."""
+"""First words of a question, to be weighed: a longer text is a log, and takes time."""
 _MOST_KNOWN = 1 << 12
 _known_lengths: dict[str, float] = {}
 """By word, since questions repeat words."""

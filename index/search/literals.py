@@ -21,28 +21,28 @@ from cqm.index.text.terms import WORD, SparseTerms, distinct_terms, query_terms
 # twice of what bounds the work changes no answer to the former; with half of `_POSTINGS` or of `_MOST_WORDS`, 21 of
 # the latter are told as found instead of 20.
 _COPIED_DEPTH = 20
-"""Best chunks in which a question is looked for that may be copied from a file: most are not."""
+"""Best chunks to look in for a question perhaps copied from a file: most are not."""
 _PASTED_DEPTH = 50
-"""The same of a question that surely is pasted."""
+"""The same for a surely pasted question."""
 _RARE = 128
-"""Chunks with a word that are asked for first: each of them costs a microsecond, and of a rarer word these are all."""
+"""Chunks with a word to ask for first: each of them costs a microsecond, and of a rarer word these are all."""
 _POSTINGS = 3_000
-"""Chunks with the rarest word of a text that are asked for: a word of more tells nothing."""
+"""Chunks to ask for with the rarest word of a text: a word of more tells nothing."""
 _FEWER = 1_000
-"""The same of a phrase, whose words all count; and the best chunks of a text that has none but more common words."""
+"""The same of a phrase, whose words all count; and the best chunks of a text with only more common words."""
 _MOST_WORDS = 8
-"""Words of a phrase that a chunk must have to be looked into."""
+"""Words of a phrase required of a chunk before it is looked into."""
 _SEVERAL = 4
-"""Words of a text, from which on one may be a value that the chunk does not have."""
+"""Words of a text, from which on one may be a value missing in the chunk."""
 _MOST_READ = 200
-"""Chunks with all of these words that are looked into."""
+"""Chunks with all of these words to look into."""
 _LEAST_RUN, _LEAST_CHARACTERS = 2, 15
-"""Words in a row that a chunk has in common with a pasted text, and the characters of its longest run.
+"""Words in a row shared by a chunk and a pasted text, and the characters of the longest run.
 
 Of 40 messages 35 come first: 33 with runs of one word, 28 of four; 28 with a longest run of 30 characters, 35 of 7.
 """
 _LEAST_SHARE = 0.5
-"""Share of a pasted text's characters that such runs have in a chunk that it was copied from.
+"""Share of a pasted text's characters in such runs, in the chunk it was copied from.
 
 With the whole text 30 of 40 messages come first, and 27 pieces of code with a name renamed, of 32. A quarter finds 34.
 """
@@ -51,7 +51,7 @@ _REMARK = re.compile(r"^\s*(?://|#|\*|--|;|/\*|<!--|%)|\s(?://|#|--)\s")
 _LEAST_SENTENCE = 0.25
 """Form of a question from which on it is no topic: "Align header with the list" may be a comment."""
 _MOST_IN_RUNS = 80
-"""Words of a pasted text that are compared."""
+"""Words of a pasted text to compare."""
 
 
 class Said(NamedTuple):

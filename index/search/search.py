@@ -48,7 +48,7 @@ SHOWN = ("text", "content", "context", "metadata", "definitions")
 """Payload fields of a hit."""
 _READ = ("path", "text", "content")
 _JUDGED = 10
-"""Results that tell how far to rely on an answer, whatever page of it is shown."""
+"""Results telling how far to rely on an answer, whatever page of it is shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ _TOKEN = re.compile(
     r"|d[op][opr]_v1_[0-9a-f]{60,}|dapi[0-9a-f]{32}|key-[0-9a-f]{32}|NRAK-[A-Z0-9]{27}|whsec_\w{24,}|GOCSPX-[\w-]{28}"
     r"|gsk_\w{40,}|glsa_\w{32,}|figd_[\w-]{36,}|hv[sbr]\.[\w-]{24,}|AGE-SECRET-KEY-1\w{50,}|pat\w{14}\.[0-9a-f]{60,}"
 )
-"""Tokens in a name. The library isn't asked: it would be loaded into a process that only lists files."""
+"""Tokens in a name. The library isn't asked: loading it takes too long only to list files."""
 _LEAST = 20
 """Characters of the shortest path with a token; one with an assignment has a mark."""
 _SUFFIX = re.compile(r"\.[A-Za-z]{1,5}\Z")

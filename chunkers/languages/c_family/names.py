@@ -75,7 +75,7 @@ SPECIFIERS = {
     "class_specifier": "class",
     "enum_specifier": "enum",
 }
-"""Kinds of the types that a declaration may hold, by their nodes."""
+"""Kinds of the types a declaration may hold, by their nodes."""
 
 
 def type_name(node: "Node", source: bytes) -> str:

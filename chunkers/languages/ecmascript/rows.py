@@ -222,7 +222,7 @@ def _given(call: "Node", source: bytes) -> Found | None:
 
 
 _GIVING = {"defineProperty": 3, "defineProperties": 2, "assign": 2}
-"""Functions that give members to an object, and the least number of their arguments."""
+"""Functions giving members to an object, and the least number of their arguments."""
 
 
 def _is_require(call: "Node", source: bytes) -> bool:

@@ -37,7 +37,7 @@ _KEY = re.compile(r"[!-~]*")
 _UNAUTHORIZED, _FORBIDDEN, _SERVER_FAULT, _UNSUPPORTED = 401, 403, 500, 501
 _TOO_LARGE = "too large to process"
 _CONTEXT = 512
-"""The context of BERT and most embedding models, for a server that doesn't report its own."""
+"""The context of BERT and most embedding models, for servers reporting none."""
 _START = "Start it with `llama-server --embeddings --pooling none`."
 _GIVE_KEY = "Give the key that the server was started with: late.api_key_env names its environment variable."
 _PROBE = "one two three"

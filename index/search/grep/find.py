@@ -29,7 +29,7 @@ _MOST_SECONDS = 10.0
 """Time after which a search ends with what it has."""
 _AROUND = 2
 _FEW = 3
-"""Matching lines that are shown with lines around them where the query does not say how many."""
+"""Most matching lines shown with lines around them where the query does not say how many."""
 _MOST_AROUND = 20
 
 

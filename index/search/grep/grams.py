@@ -21,10 +21,10 @@ _LENGTH = 3
 _FACTORS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
 """Odd numbers of xxHash and MurmurHash, whose products spread over the upper bits."""
 _MOST_GRAMS = 12
-"""Trigrams of a text that are looked up; further ones rarely tell more."""
+"""Trigrams of a text to look up; further ones rarely tell more."""
 _FIRST_ROWS = 256
 _MOST_ROWS = 1 << 16
-"""128 MB. Files beyond are read by each search: a row that made room for another would be missing at the next."""
+"""128 MB. Files beyond are read by each search: a row dropped for another would be missing at the next."""
 # Other letters have these as another case, in more bytes: the Kelvin sign, the long s.
 _UNSTEADY = frozenset("kKsS")
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 _LONGEST = 4_000
 """Characters of a pattern or text."""
 _MOST_BYTES = 8 << 20
-"""Memory of a compiled pattern and its states; RE2's default. A pattern that needs more is refused."""
+"""Memory of a compiled pattern and its states; RE2's default. A pattern needing more is refused."""
 LARGE = 3_000
-"""Instructions of a compiled pattern that takes seconds for a megabyte, measured with nested repetitions."""
+"""Instructions of a compiled pattern taking seconds for a megabyte, measured with nested repetitions."""
 _SYNTAX = "Write it in RE2's syntax (no lookaround, no backreferences), or ask with mode exact for the text as it is."
 
 

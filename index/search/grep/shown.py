@@ -6,7 +6,7 @@ from cqm.index.search.grep.lines import Match
 
 _LONGEST_LINE = 400
 _BEFORE = 100
-"""Characters of a long line that are shown, and those of them before its first match."""
+"""Characters shown of a long line, and those of them before its first match."""
 _MOST_LINES = 60
 """Lines shown of a match of several."""
 

@@ -13,10 +13,10 @@ from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.parts import dotted, is_operator, last_part, name_key, spellings_of, with_sign
 
 MOST_NAMESAKES = 500
-"""Chunks defining symbols with one name that are looked at."""
+"""Chunks to look at, defining symbols with one name."""
 _NAMESPACE = re.compile(r"^[ \t]*+(?:namespace|package|module)[ \t]++([\w.\\:]{1,200})", re.MULTILINE)
 _FIRST_CHUNKS = range(3)
-"""Chunks of a file that may state its namespace: a licence may stand above it."""
+"""First chunks of a file, for its namespace: a licence may stand above it."""
 _MOST_FILES = 20
 """Files looked into for their namespaces."""
 

@@ -16,9 +16,9 @@ from cqm.index.text.names.parts import dotted, last_part, name_key
 from cqm.index.text.terms import label_term
 
 _MOST_OF_WORD = 60
-"""Chunks defining symbols with a word of a sentence that are looked at: it may be no name."""
+"""Chunks to look at, defining symbols with a word of a sentence: it may be no name."""
 _FEW = 3
-"""Most definitions of a name that an issue surely means."""
+"""Most definitions of a name surely meant by an issue."""
 _MARKS = "?!="
 """At the end of names of Ruby and Elixir, and of sentences."""
 

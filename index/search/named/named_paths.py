@@ -18,10 +18,10 @@ from cqm.index.text.terms import SparseTerms
 
 _LONGEST = 400
 _MOST_FILES = 10
-"""Files of one name that come first: a page of results."""
+"""Most files of one name to come first: a page of results."""
 _MOST_OF_GLOB = 50
 _SHORTEST_OUTER = 3
-"""Characters of a variable's name that tell its type: "resp" is a ClientResponse."""
+"""Characters of a variable's name telling its type: "resp" is a ClientResponse."""
 _NO_TERMS = SparseTerms((), ())
 _GLOB = re.compile(r"[\w./\\@+{}!,-]*[*?\[{]\S*")
 _ENDING = re.compile(r"[^\n]*[\w)\]}]\.\w{1,10}")
@@ -31,7 +31,7 @@ _OF_DIFF = re.compile(r"[ab]/[^/]+$")
 _ABSOLUTE = re.compile(r"(?:[A-Za-z]:)?/")
 _NUMBER = re.compile(r"\d+")
 _MEMBERS = frozenset({"env", "text", "config", "properties", "http", "log", "make", "data", "as", "el"})
-"""Endings of files that are names of members as well: `process.env`."""
+"""Endings of files, and names of members as well: `process.env`."""
 
 
 class NamedPaths(NamedTuple):

@@ -24,11 +24,11 @@ from cqm.index.text.places import NamedPlace
 from cqm.index.text.terms import label_term
 
 _MOST_CHUNKS = 50
-"""Most chunks that come first: half of the largest page."""
+"""Most chunks to come first: half of the largest page."""
 _FEW_NAMESAKES = 4
 """More functions of one name tell nothing."""
 _WHOLE = 2
-"""Grade of a file that is not the exact path; see `Match`."""
+"""Grade of a file under another path; see `Match`."""
 _WORD = re.compile(r"\w+")
 
 

@@ -26,7 +26,7 @@ _ASIDE_FOLDERS = re.compile(
     r"(?:^|/)(?:(?:sandbox|templates?|node_modules)/|(?:docs?|website)/.*(?<!\.md)(?<!\.mdx)(?<!\.rst)(?<!\.adoc)$)",
     re.IGNORECASE,
 )
-"""Roles and folders of files that are of another project than the one asked about."""
+"""Roles and folders of files of other projects than the one asked about."""
 
 
 def about_project(lookup: NameLookup, question: Question) -> Question:

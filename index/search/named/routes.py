@@ -21,22 +21,22 @@ from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import SparseTerms, distinct_terms, stem_term, stems
 
 _POSTINGS = 2_000
-"""Files with a word that are asked for."""
+"""Files with a word to ask for."""
 _MOST_FILES, _MOST_CHUNKS = 40, 800
-"""Files and chunks that are read."""
+"""Files and chunks to read."""
 _MOST_ROUTES, _MOST_HANDLERS = 5, 3
 _MARKERS = tuple(map(stem_term, stems("route router url urlpatterns controller mapping handlefunc endpoint api")))
-"""Terms of files that declare routes."""
+"""Terms of files declaring routes."""
 _ROUTE_FILE = re.compile(
     r"(?:^|[/._-])(?:routes?|routers?|routing|urls|controllers?|endpoints?|apis?|handlers?|web)\b|Controller|Router|Api"
 )
 _ASIDE = frozenset({"test", "documentation", "configuration", "declarations"})
 """Roles of files whose lines declare no route of the program."""
 _MOUNTED = re.compile(r"api|rest|v\d+(?:\.\d+)?|app|public|web|graphql|[a-z]{2}(?:-[a-z]{2})?", re.IGNORECASE)
-"""Segments that a mount or proxy mostly adds: "/api/v1", "/en"."""
+"""Segments mostly added by a mount or proxy: "/api/v1", "/en"."""
 _BUILT = re.compile(r"(?:^|/)(?:dist|build|out|target|public)/")
 _MANY_EXTRA = 2
-"""A segment that only the pattern has in front weighs as many as that only the path has."""
+"""Weight of a segment only the pattern has in front, in segments only the path has."""
 
 
 class Routed(NamedTuple):

@@ -32,13 +32,13 @@ from cqm.index.workers import Workers
 
 _MOST_COMMITS = 100
 _MOST_FILES = 20
-"""Files of a commit that are read; those with the most changed lines."""
+"""Files to read of a commit; those with the most changed lines."""
 _MOST_NAMED = 200
-"""Files of a commit that are named with their numbers of lines."""
+"""Files of a commit to name with their numbers of lines."""
 _MOST_PARTS = 100
 """Of a file."""
 _LEAST_COVERED = 0.5
-"""Share of the question's words, by their rarity, in the message of a commit that is meant."""
+"""Share of the question's words, by their rarity, in the message of the commit meant."""
 _SUBJECT_WEIGHT = 0.1
 """A message with no other words comes before a longer one with as many of the question's."""
 _GAP = 2

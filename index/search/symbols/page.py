@@ -18,7 +18,7 @@ from cqm.index.text.terms import COMMENT
 _BESIDE = 15
 """Lines above and below a single line in no symbol, or in one that takes more than half of the page."""
 _GAP = 2
-"""Blank lines between overloads that are read together."""
+"""Blank lines between overloads read together."""
 _FEW_IMPORTS, _MOST_IMPORTS = 12, 30
 """Lines of imports told in any case, and at most."""
 _COMMENT_SHARE = 0.25

@@ -22,7 +22,7 @@ _PAYLOADS = 200
 _USED = re.compile(r"(?<=[.:>])\w++|\b\w++(?=[(<{!])")
 """A name after a dot or before a bracket: a plain word such as "with" counts only there, since prose has it too."""
 _NO_LANDMARKS = frozenset({"constant", "property", "variable", "variant", "module", "namespace", "constructor"})
-"""Kinds that tell little of a repository."""
+"""Kinds telling little of a repository."""
 # Chosen by looking at the maps of gin, aiohttp, tokio and zod.
 _TELLING_FACTOR, _CAPITAL_FACTOR, _PRIVATE_FACTOR, _MEMBER_FACTOR = 2.5, 2.0, 0.3, 0.3
 _ROLE_FACTORS: Mapping[str, float] = {"test": 0.01, "example": 0.02, "documentation": 0.1, "legacy": 0.1}

@@ -21,7 +21,7 @@ _WORD = re.compile(r"[^\W\d]\w*[?!]?")
 _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-+\w+)+[?!]?")
 """A name of a Lisp, of PowerShell or CSS, or a difference: the index tells which."""
 _MOST_WORDS = 40
-"""Words of a line that are looked up, each by a search: the lines of minified programs have thousands."""
+"""Words of a line to look up, each by a search: the lines of minified programs have thousands."""
 
 
 class LinePlace(NamedTuple):

@@ -22,7 +22,7 @@ from cqm.index.text.terms import COMMENT as COMMENT_LINE
 
 _MOST_IN_LINE = 20
 _MOST_AROUND = 300
-"""Characters before and after a name that count: lines of minified programs are longer."""
+"""Characters to look at before and after a name: lines of minified programs are longer."""
 _COMMENT_BEFORE = re.compile(r"(?:^|\s)(?://|/\*|#|--|;;)\s")
 _IMPORT_LINE = re.compile(
     r"\s*(?:from\s+\S+\s+import|import|use|using|(?:\w+ = )?require|include|#\s*include"
