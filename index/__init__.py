@@ -1,4 +1,4 @@
-"""Chunks to an index on disk that can be searched.
+"""Chunks to a searchable index on disk.
 
     from cqm.index import Index, Query
 

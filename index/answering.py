@@ -1,4 +1,4 @@
-"""Everything that an open index is asked: searches, usages, outlines, readings, changes, and its status."""
+"""Everything an open index can be asked: searches, usages, outlines, readings, changes, and its status."""
 
 import math
 import time

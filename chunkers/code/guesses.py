@@ -1,4 +1,4 @@
-"""Bring into an outline the symbols that its tree does not show: guessed by lines, or of other branches."""
+"""Bring into an outline the symbols missing in its tree: guessed by lines, or of other branches."""
 
 import re
 import sys
@@ -168,7 +168,7 @@ def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes
 
 
 def with_macros(marks: list[Mark], data: bytes, language: "Language", source: "Source") -> list[Mark]:
-    """Add the macros that further branches of conditionals define, in rows that are blank in the data.
+    """Add the macros defined in further branches of conditionals, in blank rows of the data.
 
     Parameters:
         marks: the outline of the tree, with other branches; it is changed.

@@ -1,4 +1,4 @@
-"""Parse a program into its syntax tree and outline; text that the grammar can't read is outlined by its lines."""
+"""Parse a program into its syntax tree and outline; text unreadable to the grammar is outlined by its lines."""
 
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,4 +1,4 @@
-"""Find the issues that a text refers to: "#123", "GH-123", "fixes #12", "owner/name#123" and addresses."""
+"""Find the issues a text refers to: "#123", "GH-123", "fixes #12", "owner/name#123" and addresses."""
 
 import re
 from collections.abc import Iterator

@@ -1,3 +1,3 @@
-"""Cut files that hold several languages: components, templates, pages with scripts, Objective-C++, programs in data."""
+"""Cut files of several languages: components, templates, pages with scripts, Objective-C++, programs in data."""
 
 __all__ = ["cells", "components", "configuration", "mixed", "page_scripts", "strings", "templates"]

@@ -1,4 +1,4 @@
-"""Cut templates: by the language that they write, with the tags of the template language masked."""
+"""Cut templates: by the language they write, with the tags of the template language masked."""
 
 import re
 from bisect import bisect_right

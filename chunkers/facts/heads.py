@@ -11,7 +11,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _HIDING = re.compile(r"[\"'`/<=]|operator")
-"""What may hide a bracket, or be no end of a head; most declarations have none of it before their body."""
+"""Signs that may hide a bracket, or be no end of a head; most declarations have none before their body."""
 _BRACKET = re.compile(r"[()\[\]}]")
 _STRING = re.compile(r"'(?:[^'\\\n]|\\.)*+'")
 _LIFETIME = re.compile(r"'[A-Za-z_]\w*(?!')")

@@ -1,4 +1,4 @@
-"""Occurrences of a name: their kinds, and the words that are the name."""
+"""Occurrences of a name: their kinds, and the words standing for it."""
 
 import re
 from dataclasses import dataclass

@@ -144,11 +144,11 @@ def _is_unread(leaf: "Node", length: int, data: bytes) -> bool:
 
 
 def _with_scopes(found: "Sequence[tuple[Node | None, Occurrence]]", *, has_bare_calls: bool) -> "Iterator[Occurrence]":
-    """Mark the occurrences that mean a variable or parameter of a function around them.
+    """Mark the occurrences of a variable or parameter of a function around them.
 
     Parameters:
         found: with their nodes.
-        has_bare_calls: whether a plain name in a function that declares no variable of this name is a call.
+        has_bare_calls: whether a plain name in a function without a variable of this name is a call.
     """
     declared = [leaf for leaf, use in found if leaf and use.kind == DECLARATION]
     scopes = {scope.id for leaf in declared if (scope := _scope(leaf))}

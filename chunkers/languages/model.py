@@ -145,8 +145,8 @@ class LinePatterns:
     Attributes:
         declarations: kinds with patterns; the first match at the beginning of a line counts, and has a group "name".
         comment: begins a line without code.
-        closing: begins a line that ends what began at the same indentation, or goes on with it.
-        above: a line that belongs to the declaration below it, such as a decorator.
+        closing: begins a line ending or continuing the block of the same indentation.
+        above: a line belonging to the declaration below it, such as a decorator.
         has_braces: whether a declaration lasts as long as its braces are open; indentation alone tells otherwise.
     """
 

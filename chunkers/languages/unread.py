@@ -1,4 +1,4 @@
-"""Signs and line patterns of languages, for programs that their grammar can't read."""
+"""Signs and line patterns of languages, for programs unreadable to their grammar."""
 
 import re
 

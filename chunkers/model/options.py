@@ -1,4 +1,4 @@
-"""Options of chunking, how any option of cqm.yml is declared, and the values that a fact may have."""
+"""Options of chunking, the declaration of any option of cqm.yml, and the values of a fact."""
 
 from dataclasses import Field, dataclass, field
 from typing import Any, TypeVar

@@ -1,4 +1,4 @@
-"""Measure parts of a page by the text that people read of it: tags weigh little, however many."""
+"""Measure parts of a page by the text people read of it: tags weigh little, however many."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Read both sides of the conflicts that Git leaves in a file, each as a program of its own."""
+"""Read both sides of Git's conflicts in a file, each as a program of its own."""
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ class Side(NamedTuple):
     """One side of all conflicts of a program.
 
     Attributes:
-        data: the program without the marks, the other sides and the texts that both sides changed.
+        data: the program without the marks, the other sides and the texts changed on both sides.
         own: bytes that this side alone has, half-open and in order.
     """
 

@@ -1,4 +1,4 @@
-"""Find the errors of a syntax tree that harm a program's outline."""
+"""Find the errors in a syntax tree that harm a program's outline."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Blank the parts of a program that may crash its parser."""
+"""Blank the parts of a program its parser may crash on."""
 
 from typing import TYPE_CHECKING
 

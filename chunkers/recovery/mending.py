@@ -1,4 +1,4 @@
-"""Blank the text that a grammar cannot read, and no more, so that the rest of a program has its true syntax tree."""
+"""Blank the text unreadable to a grammar, and no more, so that the rest of a program has its true syntax tree."""
 
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,8 +43,8 @@ class Mended(NamedTuple):
     Attributes:
         data: as long as the source.
         tree: of the data.
-        lost: bytes of declarations that are blank, half-open and in order; their rows have no node.
-        unread: bytes of bodies that are blank, half-open and in order.
+        lost: bytes of blank declarations, half-open and in order; their rows have no node.
+        unread: bytes of blank bodies, half-open and in order.
         others: the source with other branches of its conditionals, if it has such.
         simplified: the program and its tree before bodies and declarations with errors became blank.
     """
@@ -142,10 +142,10 @@ class _Blanks(NamedTuple):
     """Bytes to blank, half-open.
 
     Attributes:
-        heads: small errors, and declarations that can't be read.
-        bodies: bodies and statements in bodies that can't be read, without the braces of the body.
+        heads: small errors, and unreadable declarations.
+        bodies: unreadable bodies and statements, without the braces of the body.
         doubtful: the same, of functions whose errors do no harm by themselves; many of them together may.
-        lost: those of the heads that are whole declarations.
+        lost: the whole declarations among the heads.
         entered: whole bodies of functions of which only statements are blank.
     """
 

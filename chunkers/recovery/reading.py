@@ -127,7 +127,7 @@ def first_reading(source: bytes, part: Part, reads: Reads) -> "Reading | None":
 
 
 def _small_errors(it: Shown, reads: Reads) -> list[Span]:
-    """Return the errors of a node that harm the outline if all are small, which saves the parse that finds them."""
+    """Return the harmful errors of a node if all are small, which saves the parse finding them."""
     found = errors_of(it.node, reads.language, it.data, is_inside=it.is_inside)
     spans = [(error.start_byte, error.end_byte) for error in found]
     return spans if all(is_small(span, it.data) for span in spans) else []

@@ -1,4 +1,4 @@
-"""Writes that survive a power cut: contents of files and names in folders.
+"""Durable writes: contents of files and names in folders survive a power cut.
 
 A new, renamed or deleted file survives a power cut only once its folder is synced as well (POSIX's fsync; ext4 and
 other journaling file systems do so by themselves soon after, in order).

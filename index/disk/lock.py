@@ -1,4 +1,4 @@
-"""Locks on private files; imported where one is taken, since a client that takes none starts sooner without."""
+"""Locks on private files; imported where one is taken, since other clients start sooner without."""
 
 from contextlib import suppress
 from pathlib import Path

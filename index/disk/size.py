@@ -1,4 +1,4 @@
-"""Bytes that files take on disk: those of an index are sparse, and shorter than they say."""
+"""Bytes taken by files on disk: those of an index are sparse, and shorter than they say."""
 
 import errno
 import os

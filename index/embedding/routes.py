@@ -1,6 +1,6 @@
 """The configured models, each behind its circuit breaker: the first healthy one in their order embeds a text.
 
-Questions use all that are needed. Vectors of different models never mix: every answer names its space, and only vectors
+Questions use as many as needed. Vectors of different models never mix: every answer names its space, and only vectors
 of the same space may be compared.
 """
 

@@ -7,7 +7,7 @@ times (sublinear tf, Manning et al., Introduction to Information Retrieval, 6.4.
 the rest; the lengths of the trained vectors are the only other weights.
 
 Words of at most 32 characters become tokens by byte pair encoding with byte fallback, read from a file of the
-`tokenizers` library. The library itself takes 28 MB with all that it brings.
+`tokenizers` library. The library itself takes 28 MB with its dependencies.
 """
 
 import hashlib

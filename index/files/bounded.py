@@ -1,4 +1,4 @@
-"""Run a program for a bounded time, with all that it starts."""
+"""Run a program and its children for a bounded time."""
 
 import os
 import signal

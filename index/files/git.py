@@ -250,7 +250,7 @@ def said_of(place: GitFolder, commit: str, arguments: Sequence[str], most_bytes:
     Parameters:
         place: the repository.
         commit: any whole id of a commit, which tells the form of ids.
-        arguments: of a command that only reads objects.
+        arguments: of a command only reading objects.
         most_bytes: longest output.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Commits of a repository and the lines that they changed, asked of git about objects alone: see `git`."""
+"""Commits of a repository and the lines they changed, asked of git about objects alone: see `git`."""
 
 import re
 from collections.abc import Iterator, Sequence

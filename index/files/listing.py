@@ -237,7 +237,7 @@ def _is_junction(entry: "os.DirEntry[str]") -> bool:
 
 
 def _seen(status: os.stat_result) -> os.stat_result:
-    """Return an entry's status; that of a junction as that of a link."""
+    """Return an entry's status; a junction's as a link's."""
     if _tag(status) != _JUNCTION:
         return status
     named = {name: getattr(status, name) for name in dir(status) if name.startswith("st_")}

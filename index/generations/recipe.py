@@ -1,4 +1,4 @@
-"""Everything that shapes a generation: as its recipe, which names it, and as its shape, shown to people."""
+"""Everything shaping a generation: as its recipe, which names it, and as its shape, shown to people."""
 
 import hashlib
 import json
@@ -65,7 +65,7 @@ default is written then, and makes another generation.
 
 
 def recipe_text(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
-    """Everything that shapes a generation, by name, as JSON; options that are as ever are left out (`UNWRITTEN`).
+    """Everything shaping a generation, by name, as JSON; unchanged options are left out (`UNWRITTEN`).
 
     Parameters:
         options: of the index.
@@ -111,7 +111,7 @@ def shape_text(options: IndexOptions) -> str:
 
 
 def what_differs(old: str, new: str) -> str:
-    """Why a generation of the second shape takes the place of one of the first; empty when that can't be told.
+    """Why a generation of the second shape takes the place of one of the first; empty when unknown.
 
     Parameters:
         old, new: as `shape_text` gives them; empty for a generation that has none.

@@ -1,4 +1,4 @@
-"""Questions that clients asked of an index, for people to look at."""
+"""Questions asked of an index by clients, for people to look at."""
 
 from dataclasses import dataclass
 

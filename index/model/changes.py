@@ -1,4 +1,4 @@
-"""Lines that commits changed, as they are now: question and reply."""
+"""Lines changed by commits, as they are now: question and reply."""
 
 from dataclasses import dataclass
 
@@ -69,7 +69,7 @@ class Changes:
         is_found: whether the first is meant; its lines are `parts`.
         parts: of the first commit: of source before tests and documents, those of the most changed files first.
         gone: number of lines it wrote that no file has now.
-        files: that it changed, also those that are deleted or not indexed; the first 200 in the order of `parts`.
+        files: that it changed, also deleted or unindexed ones; the first 200 in the order of `parts`.
         changed: number of all files that it changed.
         others: number of further files it changed: not in the index now, not readable, or beyond the 20 most changed.
         next_cursor: pass it in `ChangesQuery.cursor` for the next commits; empty at the end.

@@ -1,4 +1,4 @@
-"""Freshness of an index against its files. Files that nobody compared count as unknown, never as fresh."""
+"""Freshness of an index against its files. Uncompared files count as unknown, never as fresh."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum

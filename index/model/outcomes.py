@@ -82,12 +82,12 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A snapshot that was written.
+    """A written snapshot.
 
     Attributes:
         file: its path.
         size_bytes, sha256: of the file.
-        commit: that was checked out when the tree was compared; empty without git.
+        commit: checked out when the tree was compared; empty without git.
         files, chunks: in it.
     """
 

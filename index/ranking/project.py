@@ -1,4 +1,4 @@
-"""Questions about a project itself, such as its licence or its CI: their words, and the files that answer them.
+"""Questions about a project itself, such as its licence or its CI: their words, and the files with the answers.
 
 A question is about the project only if all of its words are of one topic: "license header check" asks about code.
 """

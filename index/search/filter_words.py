@@ -1,4 +1,4 @@
-"""Words of a question that look like filters: their syntax, and notes on those that are none."""
+"""Words like filters in a question: their syntax, and notes on those without effect."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Find the few chunks that say something as a question writes it: a quoted phrase, a message, lines of code."""
+"""Find the few chunks with the very words of a question: a quoted phrase, a message, lines of code."""
 
 import re
 from collections import Counter

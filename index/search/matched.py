@@ -1,4 +1,4 @@
-"""Name each hit after the definition in it that fits the question, and tell the line of that definition."""
+"""Name each hit after the definition in it fitting the question best, and tell its line."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A page of results, and the answer that the index makes of it."""
+"""A page of results, and the answer made of it."""
 
 from dataclasses import dataclass
 

@@ -126,7 +126,7 @@ def lines_of_keys(text: str, low: str, places: Mapping[str, Sequence[int]]) -> I
 
 
 KEY_HEADS = {"private-lines:": "private-mac", "static key v1-----": "-----end"}
-"""What stands before the lines of such keys, and behind them."""
+"""Lines before and after such keys."""
 
 
 def lists_of_users(text: str, places: Sequence[int]) -> Iterator[Match]:

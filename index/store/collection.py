@@ -60,9 +60,9 @@ class BaseNote:
         url: of the server.
         name: the team's name of the base.
         collection: with its points.
-        spaces: names of the vectors that it may have.
+        spaces: names of its possible vectors.
         points: of chunks and files.
-        others: points that are neither.
+        others: all other points.
     """
 
     url: str

@@ -134,7 +134,7 @@ class Weighing:
         self._terms: dict[str, Counter[int]] = {name: Counter() for name in WORDS}
 
     def change(self, indices: Indices, times: int) -> None:
-        """Count a point that came (`times` 1), or that went or is hidden (-1)."""
+        """Count a new point (`times` 1), or a deleted or hidden one (-1)."""
         for name, terms in indices.items():
             if terms and name in self._terms:
                 self._points[name] += times

@@ -101,8 +101,8 @@ class QdrantReader:
         """See `Store.count_vectors`.
 
         Parameters:
-            space: that is counted.
-            but: ids of points that are not counted.
+            space: to count.
+            but: ids of points to leave out.
         """
         from qdrant_client import models
 

@@ -79,8 +79,8 @@ class Target:
         routes: the models; None for none.
         place: where a header stands in an embedded text; see `dense_text`.
         pending: paths whose points may differ from the manifest; see `Manifest.pending`.
-        moved: where the contents were, by their hashes, of files that are gone from there. A file with such a content
-            has the vectors that it had there, if the cache knows them, though they show its former path: to embed a
+        moved: former paths of contents, by their hashes, of files gone from there. A file with such a content
+            has the vectors it had there, if the cache knows them, though they show its former path: to embed a
             folder again because it has another name costs more than that is worth.
     """
 

@@ -36,7 +36,7 @@ SERVED = """<p>Open <code>/?token=TOKEN</code> at this address, with the token o
 printed the token when it started, or it is in <code>CQM_HTTP_TOKEN</code> or in the file of
 <code>CQM_HTTP_TOKEN_FILE</code> there.</p>"""
 OPEN = "<p><a href='/'>Open its first page</a>: links of an earlier start are void.</p>"
-"""How to get in: by a link, by the token of a server, where no token is wanted."""
+"""Ways to get in: by a link, by the token of a server, where no token is wanted."""
 _REFUSED = """<!doctype html><html lang='en'><meta charset='utf-8'><title>CQM: no access</title>
 <h1>This page is for the user who started it</h1>
 {}</html>"""

@@ -1,4 +1,4 @@
-"""Replace the parts that grammars of line-based languages can't read: recipes, commands, values.
+"""Replace the parts unreadable to grammars of line-based languages: recipes, commands, values.
 
 The bytes keep their places: only the text that is parsed changes, never the text of a chunk.
 """

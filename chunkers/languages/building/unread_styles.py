@@ -1,4 +1,4 @@
-"""Replace the parts that the grammars of SCSS and Less can't read: values, arguments, conditions.
+"""Replace the parts unreadable to the grammars of SCSS and Less: values, arguments, conditions.
 
 Names, selectors and blocks stay, each at its place: only the text that is parsed changes, never the text of a chunk.
 """

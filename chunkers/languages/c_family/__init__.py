@@ -1,4 +1,4 @@
-"""Hold the rows of C, C++ and Objective-C, and the macros that their grammars can't read."""
+"""Hold the rows of C, C++ and Objective-C, and the macros unreadable to their grammars."""
 
 from cqm.chunkers.languages.c_family.rows import CPP, ROWS, C
 

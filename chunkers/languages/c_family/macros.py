@@ -1,4 +1,4 @@
-"""Blank the macros, and further text, that the grammars of C, C++ and Objective-C can't read.
+"""Blank macros and other text unreadable to the grammars of C, C++ and Objective-C.
 
 Patterns that begin with a character match four times as fast as those that begin with a position.
 """

@@ -1,4 +1,4 @@
-"""Hold the rows of Python and Ruby, and the names that these declare by calls and assignments."""
+"""Hold the rows of Python and Ruby, and the names declared there by calls and assignments."""
 
 from cqm.chunkers.languages.dynamic.rows import ROWS
 

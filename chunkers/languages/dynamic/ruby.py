@@ -1,4 +1,4 @@
-"""Names that Ruby declares by calls: attributes, scopes, delegated methods, and fields of structures."""
+"""Names declared by calls in Ruby: attributes, scopes, delegated methods, and fields of structures."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

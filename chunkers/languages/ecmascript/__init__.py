@@ -1,4 +1,4 @@
-"""Hold the rows of JavaScript with JSX, TypeScript and TSX, and the forms of values that they bind to names."""
+"""Hold the rows of JavaScript with JSX, TypeScript and TSX, and the forms of values bound to names."""
 
 from cqm.chunkers.languages.ecmascript.rows import ROWS
 

@@ -24,10 +24,10 @@ _NAME = r"(?P<name>[A-Za-z_][\w.:#'!?-]*)"
 def patterns_of(
     *own: tuple[str, str], comment: str = r"\s*(?://|/\*|\*(?!\w)|#(?!\w)|--|;)", has_braces: bool = True
 ) -> LinePatterns:
-    """Return patterns of a language: its own first, then those of keywords that most languages share.
+    """Return patterns of a language: its own first, then those of keywords most languages share.
 
     Parameters:
-        own: kinds with patterns that have a group "name".
+        own: kinds with patterns having a group "name".
         comment: begins a line without code.
         has_braces: whether braces tell how far a declaration reaches.
     """

@@ -84,7 +84,7 @@ def _kind_of(type_: str) -> str:
 
 
 def _name(node: "Node", source: bytes, depth: int = 0) -> str:
-    """Return the name that a node declares: that of a field for it, or of its first child like a name."""
+    """Return the name declared by a node: that of a field for it, or of its first child like a name."""
     if (_is_name(node) and depth) or not node.named_child_count:
         text = text_of(node, source).strip(_QUOTES) if node.end_byte - node.start_byte <= _LONGEST_NAME else ""
         return text if _NAME.fullmatch(text) else ""

@@ -1,4 +1,4 @@
-"""Blank the text that the grammar of Kotlin can't read or misreads, keeping a source's length."""
+"""Blank the text unread or misread by the grammar of Kotlin, keeping a source's length."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Find the lines of a text that match a pattern."""
+"""Find the lines of a text matching a pattern."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Find the chunks that define a symbol, and the one of the names of a question that the index has."""
+"""Find the chunks defining a symbol, and the name of a question known to the index."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Find the files that answer a question about the project itself: its licence, its CI, its dependencies."""
+"""Find the files answering a question about the project itself: its licence, its CI, its dependencies."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -51,9 +51,9 @@ class Fit(NamedTuple):
     """The agreement of a path with a pattern.
 
     Attributes:
-        missing: segments in front of the path that the pattern lacks: it may be mounted there.
-        literals: segments that are equal as they are written.
-        extra: segments in front of the pattern that the path lacks.
+        missing: segments in front of the path and not in the pattern: it may be mounted there.
+        literals: segments equal as written.
+        extra: segments in front of the pattern and not in the path.
     """
 
     missing: tuple[str, ...]
