@@ -139,8 +139,8 @@ def _encoding_name(model: str) -> str:
     except KeyError:
         name = ""
     if name not in _ENCODINGS:
-        message = f"No exact tokenizer is known for the model {model!r}."
-        raise ChunkOptionError(message, remedy=f"Use a model of the encodings {', '.join(_ENCODINGS)}.")
+        message = f"Tokenizer {model!r}: expected a model of OpenAI or one of {', '.join(_ENCODINGS)}."
+        raise ChunkOptionError(message, remedy="Name such a model or encoding.")
     return name
 
 

@@ -36,12 +36,12 @@ def options_of(strategy: str, values: Mapping[str, object] = MappingProxyType({}
     """
     row = BY_NAME.get(strategy)
     if row is None:
-        message = f"There is no chunking strategy {strategy!r}."
-        raise ChunkOptionError(message, remedy=f"Use one of {', '.join(BY_NAME)}.")
+        message = f"Strategy {strategy!r}: expected one of {', '.join(BY_NAME)}."
+        raise ChunkOptionError(message, remedy="Use one of them.")
     known = {it.name: it for it in fields(row.options)}
     if unknown := sorted(set(values) - set(known)):
-        message = f"The strategy {strategy} has no option {', '.join(map(repr, unknown))}."
-        raise ChunkOptionError(message, remedy=f"It has {', '.join(known)}.")
+        message = f"Strategy {strategy}, option {', '.join(map(repr, unknown))}: expected one of {', '.join(known)}."
+        raise ChunkOptionError(message, remedy="Use its own options.")
     chosen = {name: _converted(known[name], value) for name, value in values.items()}
     chosen |= {name: value for name, value in given.items() if name in known}
     if missing := [name for name, it in known.items() if it.default is MISSING and name not in chosen]:

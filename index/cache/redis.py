@@ -48,8 +48,8 @@ class RedisStore:
             )
         except (ValueError, TypeError):
             # Without the error's text, which may contain parts of the URL.
-            message = "cache.redis_url is no address of Redis."
-            remedy = "Write it as redis://HOST:PORT/DATABASE."
+            message = "cache.redis_url: expected redis://HOST:PORT/DATABASE."
+            remedy = "Write it in this form."
             raise CacheError(message, remedy=remedy, pause_seconds=float("inf")) from None
 
     def read(self, names: Sequence[str]) -> Mapping[str, object]:

@@ -61,11 +61,11 @@ def open_writer(
         return None
     chat = CHATS.get(options.provider)
     if chat is None:
-        message = f"There is no provider {options.provider!r} of contexts."
-        raise ContextError(message, remedy=f"Set context.provider to one of: {', '.join([RULES, *CHATS])}.")
+        message = f"context.provider {options.provider!r}: expected one of {', '.join([RULES, *CHATS])}."
+        raise ContextError(message, remedy="Set one of them.")
     price = price_of(options, variables)
     if options.budget_usd and price is None:
-        message = "A budget for contexts needs the price of the model, which is not known."
+        message = f"context.budget_usd {options.budget_usd:g}: expected a model with a known price."
         raise ContextError(message, remedy="Set context.usd_per_million_input and context.usd_per_million_output.")
     return ContextWriter(
         writer_name(options),

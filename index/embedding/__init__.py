@@ -40,8 +40,8 @@ def open_embedder(options: EmbeddingOptions, variables: Variables) -> Embedder |
     """
     provider = PROVIDERS.get(options.provider)
     if provider is None:
-        message = f"There is no embedding provider {options.provider!r}."
-        raise EmbeddingError(message, remedy=f"Set embedding.provider to one of: {', '.join(PROVIDERS)}.")
+        message = f"embedding.provider {options.provider!r}: expected one of {', '.join(PROVIDERS)}."
+        raise EmbeddingError(message, remedy="Set one of them.")
     return provider(options, variables)
 
 

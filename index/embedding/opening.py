@@ -107,8 +107,8 @@ def in_order(options: IndexOptions, route: Route) -> tuple[EmbeddingOptions, ...
         return ()
     order = ORDERS.get(routes.choose)
     if order is None:
-        message = f"Models cannot be chosen by {routes.choose!r}."
-        raise EmbeddingError(message, remedy=f"Set embedding.choose to one of: {', '.join(ORDERS)}.")
+        message = f"embedding.choose {routes.choose!r}: expected one of {', '.join(ORDERS)}."
+        raise EmbeddingError(message, remedy="Set one of them.")
     return tuple(sorted((one for one in (first, *routes.fallback) if one.provider != NO_MODEL), key=order))
 
 

@@ -271,12 +271,12 @@ def _chosen(options: EmbeddingOptions) -> tuple[str, StaticModel, int]:
     name = options.model or DEFAULT_MODEL
     model = MODELS.get(name)
     if model is None:
-        message = f"There is no embedded model {name!r}."
-        raise EmbeddingError(message, remedy=f"Set embedding.model to one of: {', '.join(MODELS)}.")
+        message = f"embedding.model {name!r}: expected one of {', '.join(MODELS)}, the embedded ones."
+        raise EmbeddingError(message, remedy="Set one of them, or another embedding.provider.")
     if options.dimensions not in {0, *model.dimensions}:
         lengths = ", ".join(map(str, model.dimensions))
-        message = f"The embedded model {name} has no vectors of {options.dimensions} dimensions."
-        raise EmbeddingError(message, remedy=f"Set embedding.dimensions to 0 or one of: {lengths}.")
+        message = f"embedding.dimensions {options.dimensions}: expected 0, or one of {lengths}, which {name} has."
+        raise EmbeddingError(message, remedy="Set one of them.")
     return name, model, options.dimensions or model.dimensions[-1]
 
 

@@ -23,8 +23,8 @@ def open_reranker(options: RerankOptions, variables: Variables) -> Reranker | No
     """
     provider = PROVIDERS.get(options.provider)
     if provider is None:
-        message = f"There is no reranker {options.provider!r}."
-        raise RerankError(message, remedy=f"Set rerank.provider to one of: {', '.join(PROVIDERS)}.")
+        message = f"rerank.provider {options.provider!r}: expected one of {', '.join(PROVIDERS)}."
+        raise RerankError(message, remedy="Set one of them.")
     return provider(options, variables)
 
 

@@ -47,8 +47,8 @@ def http_reranker(options: RerankOptions, variables: Variables, clock: Callable[
         RerankError: the shape is unknown, or there is no address.
     """
     if options.shape and options.shape not in SHAPES:
-        message = f"There is no shape {options.shape!r} of a reranker."
-        raise RerankError(message, remedy=f"Set rerank.shape to one of: {', '.join(SHAPES)}.")
+        message = f"rerank.shape {options.shape!r}: expected one of {', '.join(SHAPES)}."
+        raise RerankError(message, remedy="Set one of them.")
     url = options.url or (SHAPES[options.shape].url if options.shape else "")
     if not is_address(url):
         raise RerankError(

@@ -71,7 +71,7 @@ def test_semantic_needs_vectors_and_without_them_the_next_rule_counts() -> None:
         ("docs/** javadoc", "'javadoc': expected auto, fixed, sentence, semantic, hierarchical, late"),
         ("docs/** late:boundaries=token", "has boundaries: expected target_tokens or pooling"),
         ("docs/** late:pooling=max", "one of mean, cls, attention"),
-        ("docs/** fixed:size=12", "has no option 'size'"),
+        ("docs/** fixed:size=12", "option 'size'"),
         ("docs/** fixed:size_tokens=1", "size_tokens is 1"),
         ("docs/** fixed:size_tokens=many", "a whole number"),
         ("type:music fixed", "no files of the type 'music': expected code, documentation, config, data"),

@@ -129,8 +129,8 @@ class ServedEmbedder:
     def _met(self) -> Traffic:
         """Find the service and embed a first text: this loads the model and shows the length of its vectors."""
         if self._options.long_texts not in LONG_TEXTS:
-            message = f"Long texts cannot be treated by {self._options.long_texts!r}."
-            raise EmbeddingError(message, remedy=f"Set embedding.long_texts to one of: {', '.join(LONG_TEXTS)}.")
+            message = f"embedding.long_texts {self._options.long_texts!r}: expected one of {', '.join(LONG_TEXTS)}."
+            raise EmbeddingError(message, remedy="Set one of them.")
         service = self._find()
         try:
             return self._probed(self._traffic_to(service))

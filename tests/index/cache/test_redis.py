@@ -138,7 +138,7 @@ def test_an_address_that_is_none_is_told(opened: "Open", layer: "Tell", url: str
     cache = opened(redis_url=url)
     cache.put("vectors", ITEMS)
     assert cache.get("vectors", ITEMS) == ITEMS
-    assert "redis_url is no address" in layer(cache, "redis").problem
+    assert "redis_url: expected redis://" in layer(cache, "redis").problem
 
 
 def test_without_a_server_the_other_layers_serve(opened: "Open", layer: "Tell") -> None:

@@ -87,7 +87,7 @@ def test_requests_side_by_side_spend_as_much_of_a_budget_as_one_after_the_other(
 
 
 def test_a_budget_needs_a_price(server: "ChatServer", connect: Connect) -> None:
-    with pytest.raises(ContextError, match=r"needs the price.*context\.usd_per_million_input"):
+    with pytest.raises(ContextError, match=r"expected a model with a known price.*context\.usd_per_million_input"):
         connect(budget_usd=1.0)
 
 

@@ -121,16 +121,16 @@ def test_vectors_can_be_shortened() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "remedy"),
+    ("options", "told"),
     [
-        (EmbeddingOptions(model="word2vec"), "embedding.model to one of: code-256"),
-        (EmbeddingOptions(dimensions=100), "embedding.dimensions to 0 or one of: 64, 128, 256"),
+        (EmbeddingOptions(model="word2vec"), "embedding.model 'word2vec': expected one of code-256"),
+        (EmbeddingOptions(dimensions=100), "embedding.dimensions 100: expected 0, or one of 64, 128, 256"),
     ],
 )
 def test_what_the_model_does_not_offer_is_refused_before_any_file_is_read(
-    options: EmbeddingOptions, remedy: str, tmp_path: Path
+    options: EmbeddingOptions, told: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(EmbeddingError, match=remedy):
+    with pytest.raises(EmbeddingError, match=told):
         Index.open(tmp_path, IndexOptions(home=tmp_path / "home", embedding=options))
 
 
@@ -197,7 +197,7 @@ assert not early, early
 
 
 def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(EmbeddingError, match=r"one of: embedded, ollama, openai, voyage, jina, .*none"):
+    with pytest.raises(EmbeddingError, match=r"one of embedded, ollama, openai, voyage, jina, .*none"):
         open_embedder(EmbeddingOptions(provider="word2vec"), variables=os.environ)
 
 

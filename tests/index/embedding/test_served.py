@@ -432,7 +432,7 @@ def test_whatever_changes_vectors_changes_the_space(change: dict[str, object]) -
 
 
 def test_an_unknown_way_with_long_texts_is_refused() -> None:
-    with pytest.raises(EmbeddingError, match="one of: pool, cut"):
+    with pytest.raises(EmbeddingError, match="one of pool, cut"):
         Model().embedder(long_texts="drop").space()
 
 

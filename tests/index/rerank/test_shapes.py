@@ -75,11 +75,11 @@ def test_a_service_without_an_address_is_asked_at_its_own() -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        (RerankOptions(provider="magic"), r"no reranker 'magic'.*none, http, onnx"),
+        (RerankOptions(provider="magic"), r"rerank.provider 'magic'.*none, http, onnx"),
         (RerankOptions(provider="http"), r"rerank\.url is empty"),
         (RerankOptions(provider="http", url="localhost:80/rerank"), r"no address"),
         (RerankOptions(provider="http", url="http://[::1/rerank"), r"no address"),
-        (RerankOptions(provider="http", url="http://h/rerank", shape="round"), r"no shape 'round'.*cohere, jina"),
+        (RerankOptions(provider="http", url="http://h/rerank", shape="round"), r"rerank.shape 'round'.*cohere, jina"),
     ],
 )
 def test_options_that_name_no_reranker_are_refused(options: RerankOptions, match: str) -> None:

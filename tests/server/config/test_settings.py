@@ -352,7 +352,7 @@ def test_rules_of_chunking_are_a_mapping_or_a_list(home: Path, project: Path, te
     ("text", "message"),
     [
         ("chunk:\n  rules: {docs/**: javadoc}", "names the strategy 'javadoc'"),
-        ("chunk:\n  rules: {docs/**: {strategy: fixed, size: 3}}", "has no option 'size'"),
+        ("chunk:\n  rules: {docs/**: {strategy: fixed, size: 3}}", "option 'size': expected one of"),
         ("chunk:\n  rules: [docs/**]", "expected FILES STRATEGY"),
         ("chunk:\n  rules: {docs/**: [fixed]}", "expected FILES STRATEGY"),
         ("chunk:\n  rules: 7", "expected a list"),

@@ -109,8 +109,11 @@ def test_the_symbols_of_code_are_told_with_their_facts(cqm: "Cqm") -> None:
     [
         (["--strategy", "fixed", "--option", "size_tokens=5"], ["size_tokens", "5", "from 128 to 8192"]),
         (["--strategy", "sentence", "--option", "target_tokens=many"], ["target_tokens", "'many'", "a whole number"]),
-        (["--strategy", "sentence", "--option", "size=5"], ["no option 'size'", "It has target_tokens"]),
-        (["--strategy", "magic"], ["no chunking strategy 'magic'", "Use one of auto, fixed"]),
+        (
+            ["--strategy", "sentence", "--option", "size=5"],
+            ["option 'size': expected one of target_tokens"],
+        ),
+        (["--strategy", "magic"], ["Strategy 'magic': expected one of auto, fixed"]),
         (["--compare", "fixed:size_tokens"], ["got 'size_tokens'", "NAME=VALUE"]),
         (["--strategy", "late", "--option", "encoder=x"], ["Option encoder: expected no value"]),
         (["--strategy", "semantic"], ["embedding.provider", "is none", "Set embedding.provider"]),
