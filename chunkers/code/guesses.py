@@ -114,8 +114,13 @@ def _is_free(marks: list[Mark], row: int) -> bool:
     level = _level(marks, row, row)
     if level is None:
         return False
-    place = bisect_right(level.marks, row, key=_first)
-    return place == 0 or level.marks[place - 1].last < row + (level.marks[place - 1].kind == LEADING)
+    return _is_over(level.marks, bisect_right(level.marks, row, key=_first), row)
+
+
+def _is_over(marks: list[Mark], place: int, row: int) -> bool:
+    """Tell if the mark before a place is over in a row; "template <typename T>" may share the row of its function."""
+    before = marks[place - 1] if place else None
+    return before is None or before.last < row + (before.kind == LEADING)
 
 
 def _without_own(guesses: "Iterable[Guess]", place: Place) -> "list[Guess]":
@@ -156,11 +161,8 @@ def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes
             left += [mark] if mark.name else []
             continue
         place = bisect_right(level.marks, mark.first, key=_first)
-        # "template <typename T>" may stand in the row of its function.
-        is_free = (
-            place == 0 or level.marks[place - 1].last < mark.first + (level.marks[place - 1].kind == LEADING)
-        ) and (place == len(level.marks) or mark.last < level.marks[place].first)
-        if is_free:
+        is_below = place == len(level.marks) or mark.last < level.marks[place].first
+        if is_below and _is_over(level.marks, place, mark.first):
             level.marks.insert(place, mark)
         elif mark.name:
             left.append(mark)

@@ -133,13 +133,13 @@ def _program_of_row(text: str, row: Language, options: "ChunkOptions") -> Progra
     if row.remembers and root.has_error:
         return _program_of_row(text, without_grammar(row), options)
     harms = root.has_error and is_spoilt(root, row, data)
-    if not lost and not harms:
-        source = source_of(text, shown if row.names_from_text else data, options)
-        marks = outline([root], Place(), row, source)
-        if not row.rules:
-            marks = with_guesses(marks, [(0, len(source.lines))], row, source)
-        return Program(row, root, marks, source, lost_rows(root))
-    return _recovered(Unsafe(text, data, lost), tree, row, options, harms=harms)
+    source = source_of(text, shown if row.names_from_text else data, options)
+    if lost or harms:
+        return _recovered(Read(data, tree), lost, row, source, harms=harms)
+    marks = outline([root], Place(), row, source)
+    if not row.rules:
+        marks = with_guesses(marks, [(0, len(source.lines))], row, source)
+    return Program(row, root, marks, source, lost_rows(root))
 
 
 def _without(remove: "Callable[[bytes], bytes]", data: bytes, row: Language) -> bytes:
@@ -197,21 +197,23 @@ def parts_of(text: str, language: str, options: "ChunkOptions") -> list[str]:
     return [data[first:end].decode("utf-8", "surrogatepass") for first, end in zip(begins, ends, strict=True)]
 
 
-class Unsafe(NamedTuple):
-    """A text, its data for the parser, and the bytes that are blank there since they may crash it."""
-
-    text: str
-    data: bytes
-    lost: list[tuple[int, int]]
-
-
 def _is_unsafe(data: bytes, row: Language) -> bool:
     return chains_operators(data) or (row.unsafe is not None and row.unsafe(data))
 
 
-def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOptions", *, harms: bool) -> Program:
-    """Outline a program with errors: mended parts by their tree, the rest by its lines."""
-    text, data, unsafe = program
+def _recovered(
+    program: Read, unsafe: "list[tuple[int, int]]", row: Language, source: Source, *, harms: bool
+) -> Program:
+    """Outline a program with errors: mended parts by their tree, the rest by its lines.
+
+    Parameters:
+        program: as its grammar reads it.
+        unsafe: bytes blank there, since they may crash the parser.
+        row: its language.
+        source: the text's rows.
+        harms: whether its errors harm the outline.
+    """
+    data, tree = program.data, program.tree
 
     def reparse(part: bytes, before: "Read | None" = None) -> "Tree | None":
         return parse(part, grammar(*row.grammar), before)
@@ -221,14 +223,12 @@ def _recovered(program: Unsafe, tree: "Tree", row: Language, options: "ChunkOpti
     best = mended(data, tree, row, reparse) if harms else Mended(data, tree, [], [])
     if harms and (best.lost or is_spoilt(best.tree.root_node, row, best.data)):
         # A row half-typed costs itself alone, where mending blanks declarations.
-        read = best.simplified or Read(data, tree)
+        read = best.simplified or program
         before = read if is_plain else None
         torn = without_torn_row(
             read.data, read.tree, row, lambda part: parse(part, grammar(*row.grammar), before, only_whole=True)
         )
         best = torn._replace(others=best.others, simplified=best.simplified) if torn is not None else best
-    shown = text.encode("utf-8", "surrogatepass") if row.names_from_text else data
-    source = source_of(text, shown, options)
     root = best.tree.root_node
     marks = outline([root], Place(), row, source)
     plain = best.simplified if is_plain else None

@@ -95,8 +95,8 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
         if not is_spoilt(pieced.tree.root_node, language, pieced.data):
             break
     # Of the program before, only what has errors is lost.
-    loss = sum(end - start for start, end in errors)
-    return pieced if not pieced.lost or _loss(pieced, language) < loss else best
+    loss = _size([*_errors_in(pieced, language), *pieced.lost])
+    return pieced if not pieced.lost or loss < _size(errors) else best
 
 
 def _errors_in(program: Mended, language: "Language") -> list[Span]:
@@ -114,9 +114,8 @@ def _without_small(program: Mended, errors: list[Span], unread: "Unread", parse:
     return Read(data, tree) if tree is not None else None
 
 
-def _loss(program: Mended, language: "Language") -> int:
-    errors = errors_of(program.tree.root_node, language, program.data)
-    return sum(it.end_byte - it.start_byte for it in errors) + sum(end - start for start, end in program.lost)
+def _size(spans: list[Span]) -> int:
+    return sum(end - start for start, end in spans)
 
 
 def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:

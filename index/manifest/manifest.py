@@ -59,7 +59,7 @@ class Manifest(StoredRows):
         self._changes: tuple[tuple[int, tuple[str, ...]], ...] = ()
         self._forgotten_until = 0
         self._chunk_count: int | None = None
-        self._change = 0
+        self._added_chunks = 0
         self._facts: dict[str, str] = {}
         self._held_spaces: dict[str, str] = {}
 
@@ -180,8 +180,8 @@ class Manifest(StoredRows):
                 self._db.execute(_PUT_FILE, _file_values(row))
                 self._touched.append(row.path)
                 if chunks is not None:
-                    self._change -= self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,)).rowcount
-                    self._change += self._db.executemany(_INSERT_CHUNK, map(_chunk_values, chunks)).rowcount
+                    self._added_chunks -= self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,)).rowcount
+                    self._added_chunks += self._db.executemany(_INSERT_CHUNK, map(_chunk_values, chunks)).rowcount
             self._note_change([row.path for row, chunks in files if chunks is not None], are_pending=are_pending)
 
     def note_written(self, paths: Sequence[str]) -> None:
@@ -194,7 +194,7 @@ class Manifest(StoredRows):
         with self._transaction():
             of_paths = [(path,) for path in paths]
             self._db.executemany("DELETE FROM file WHERE path = ?", of_paths)
-            self._change -= self._db.executemany("DELETE FROM chunk WHERE path = ?", of_paths).rowcount
+            self._added_chunks -= self._db.executemany("DELETE FROM chunk WHERE path = ?", of_paths).rowcount
             self._touched += paths
             self._note_change(paths)
 
@@ -238,7 +238,7 @@ class Manifest(StoredRows):
                     seen = self._what_all_ask() if is_seen else None
                 self._written_at.update(self._changed)
                 if self._chunk_count is not None:
-                    self._chunk_count += self._change
+                    self._chunk_count += self._added_chunks
                 self._remember_changes()
                 self._ended_commits = self._commits
                 # Do it before `state` changes: otherwise remembered rows would be kept as answers of the new state.
@@ -246,7 +246,7 @@ class Manifest(StoredRows):
                     self._database.forget()
                     self._facts, self._held_spaces = seen
             finally:
-                self._changed, self._change, self._touched = {}, 0, []
+                self._changed, self._added_chunks, self._touched = {}, 0, []
 
     def _remember_changes(self) -> None:
         """Remember the paths of a commit. Readers take the forgotten ones first, so none goes unseen."""

@@ -1,7 +1,6 @@
 """Qdrant Edge, an in-process shard, as a store. Only this module, `edge_shards` and `edge_queries` know its API.
 
-It silently accepts vectors no search can use (not
-finite, mismatched, repeated indices), hence `check`.
+It silently accepts vectors no search can use (not finite, mismatched, repeated indices), hence `check`.
 """
 
 import logging

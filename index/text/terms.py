@@ -127,14 +127,16 @@ def count_terms(text: str) -> Counter[int]:
 
 def terms_of(text: str) -> list[int]:
     """Return the hashes of a text's terms, in order; a repeated term is there each time."""
-    words = text.translate(ONLY_WORDS).split() if text.isascii() else WORD.findall(text)
-    return list(chain.from_iterable(map(_hashes, words)))
+    return list(chain.from_iterable(map(_hashes, _words(text))))
 
 
 def distinct_terms(text: str) -> set[int]:
     """Return the hashes of a text's terms; takes half of the time of `terms_of`."""
-    words = text.translate(ONLY_WORDS).split() if text.isascii() else WORD.findall(text)
-    return set(chain.from_iterable(map(_hashes, set(words))))
+    return set(chain.from_iterable(map(_hashes, set(_words(text)))))
+
+
+def _words(text: str) -> list[str]:
+    return text.translate(ONLY_WORDS).split() if text.isascii() else WORD.findall(text)
 
 
 def terms_by_line(texts: Sequence[str], wanted: set[int]) -> list[list[AbstractSet[int]]]:

@@ -42,8 +42,7 @@ _LOOK_SECONDS = 1.0
 
 def index(root: Path, settings: AskedSettings, *, as_json: bool, anew: bool = False, retry: bool = False) -> int:
     """Update an index, rebuild it, or retry its failed files, and print a summary."""
-    opening = open_index(root, settings, adopts=True)
-    with opening as opened, interruptible() as cancelled, progress_shown() as report:
+    with open_index(root, settings, adopts=True) as opened, interruptible() as cancelled, progress_shown() as report:
         opened.retry_models()
         failed = [problem.path for problem in opened.status().failed] if retry else None
         summary = update(opened, report, cancelled, anew=anew, paths=failed)

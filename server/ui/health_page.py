@@ -66,7 +66,8 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
         now = await run_sync(health, library)
         if now != told:
             told = now
-            yield f"data: {' '.join(now.split(chr(10)))}\n\n"
+            one_line = now.replace("\n", " ")
+            yield f"data: {one_line}\n\n"
         # Only of open ones: to open one would stop all requests, and may fail. The card shows why.
         indexes = map(library.workspace.opened, library.roots.values())
         is_busy = any(opened and opened.running_job() for opened in indexes)
