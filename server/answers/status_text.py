@@ -257,7 +257,7 @@ def pace_text(progress: "Progress | Running") -> str:
     parts = [f"{progress.done:,} of {number(progress.total, 'file')}"]
     if progress.done:
         parts.append(f"{progress.rate:,.1f} files/s")
-    parts.append(f"{number(progress.chunks, 'chunk')}")
+    parts.append(number(progress.chunks, "chunk"))
     if progress.remaining_seconds is not None:
         parts.append(f"about {duration(progress.remaining_seconds)} left")
     return f"{100 * progress.done // progress.total} % ({', '.join(parts)})"

@@ -76,11 +76,12 @@ class Asked:
 def asked_of(parameters: Mapping[str, str]) -> Asked:
     """Read the parameters of an address; an unknown mode is told, other numbers count as none."""
     mode, shown, cursor = (parameters.get(name, "") for name in ("mode", "shown", "cursor"))
+    is_mode = mode in {it.value for it in SearchMode}
     return Asked(
         q=parameters.get("q", "").strip()[:_LONGEST_QUESTION],
-        mode=mode if mode in {it.value for it in SearchMode} else SearchMode.HYBRID.value,
+        mode=mode if is_mode else SearchMode.HYBRID.value,
         shown=min(max(int(shown), FIRST), _MOST) if shown.isdecimal() and len(shown) <= len(str(_MOST)) else FIRST,
-        unknown="" if mode in {"", *(it.value for it in SearchMode)} else mode[:_LONGEST_NAME],
+        unknown="" if is_mode else mode[:_LONGEST_NAME],
         cursor=cursor if cursor.isascii() and cursor.isdecimal() and len(cursor) <= _LONGEST_CURSOR else "",
         **{name: parameters.get(name, "") for name in ("root", "folder", "language", "kind")},
     )
