@@ -96,10 +96,10 @@ def _overlap(text: str, span: Span, budget: int) -> int:
     return overlap_before(text, end, begins, budget)
 
 
-def pieces_of_lines(text: str, options: ChunkOptions, kind: str = "code") -> list[Piece]:
+def pieces_of_lines(text: str, options: ChunkOptions) -> list[Piece]:
     """Cut any text at lines, best after a blank line and before an unindented one; gapless and even."""
     spans = spans_of_lines(text, (0, len(text)), options.max_tokens)
-    return [Piece(start, end, kind) for start, end in spans]
+    return [Piece(start, end, "code") for start, end in spans]
 
 
 def spans_of_prose(text: str, span: Span, max_tokens: int) -> list[Span]:

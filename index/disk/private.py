@@ -70,21 +70,20 @@ def others_can_write(status: os.stat_result) -> bool:
     return hasattr(os, "geteuid") and bool(status.st_mode & 0o022)
 
 
-def open_private(folder: Path, name: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
+def open_private(folder: Path, name: str, flags: int = os.O_RDONLY) -> int:
     """Open a file in a folder and return its descriptor; neither of them may be a link.
 
     Parameters:
         folder: the last part of its path is not followed either.
         name: of the file.
         flags: of `os.open`, without O_TRUNC.
-        mode: of a new file.
 
     Raises:
         ForeignFileError: it is not a file of this user alone.
         OSError: it cannot be opened.
     """
     try:
-        opened = open_beneath(folder.parent, f"{folder.name}/{name}", flags | FILE_FLAGS, mode)
+        opened = open_beneath(folder.parent, f"{folder.name}/{name}", flags | FILE_FLAGS)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise ForeignFileError(folder / name, "is a link") from error

@@ -39,7 +39,6 @@ def ollama_embedder(
     options: EmbeddingOptions,
     variables: Variables,
     retries: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
-    clock: Clock = Clock(),  # noqa: B008 - frozen
 ) -> Embedder:
     """Return an embedder over an Ollama server, contacted at its first use.
 
@@ -48,8 +47,8 @@ def ollama_embedder(
             for a server with a key, to OLLAMA_API_KEY.
         variables: of services.
         retries: for failed requests.
-        clock: source of time.
     """
+    clock = Clock()
     return ServedEmbedder(options, lambda: _find(options, variables, retries, clock), retries, clock)
 
 

@@ -37,7 +37,6 @@ def openai_embedder(
     options: EmbeddingOptions,
     variables: Variables,
     retries: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
-    clock: Clock = Clock(),  # noqa: B008 - frozen
 ) -> Embedder:
     """Return an embedder over an OpenAI-compatible endpoint, contacted at its first use.
 
@@ -46,9 +45,8 @@ def openai_embedder(
             endpoint on this machine needs no key; one without a default model needs a name unless it lists its models.
         variables: of services.
         retries: for failed requests.
-        clock: source of time.
     """
-    return ServedEmbedder(options, lambda: _find(options, variables, retries), retries, clock)
+    return ServedEmbedder(options, lambda: _find(options, variables, retries), retries, Clock())
 
 
 @dataclass(frozen=True, slots=True)

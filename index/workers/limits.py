@@ -65,12 +65,11 @@ def begin_timer(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def confine(readable: Sequence[str], memory: int = MEMORY_BYTES, *, is_forked: bool) -> tuple[str, ...]:
+def confine(readable: Sequence[str], *, is_forked: bool) -> tuple[str, ...]:
     """Bound this process for good.
 
     Parameters:
         readable: files and folders that it may still read.
-        memory: bytes that its address space may grow by.
         is_forked: whether its parent is a process of one thread, whose end is to be its own.
 
     Returns:
@@ -78,7 +77,7 @@ def confine(readable: Sequence[str], memory: int = MEMORY_BYTES, *, is_forked: b
     """
     held: list[str] = []
     if sys.platform != "win32":
-        _limit(memory)
+        _limit()
         held.append("limits")
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
@@ -91,13 +90,13 @@ def confine(readable: Sequence[str], memory: int = MEMORY_BYTES, *, is_forked: b
     return tuple(held)
 
 
-def _limit(memory: int) -> None:
+def _limit() -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     bounds = [(resource.RLIMIT_NOFILE, _MOST_DESCRIPTORS)]
     if in_use := _address_space():
-        bounds.append((resource.RLIMIT_AS, in_use + memory))
+        bounds.append((resource.RLIMIT_AS, in_use + MEMORY_BYTES))
     for kind, most in bounds:
         _, hard = resource.getrlimit(kind)
         bound = most if hard == resource.RLIM_INFINITY else min(most, hard)

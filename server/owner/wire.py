@@ -24,12 +24,10 @@ class Wire:
 
     Parameters:
         connection: connected.
-        longest: most bytes of a received message.
     """
 
-    def __init__(self, connection: socket.socket, *, longest: int = _LONGEST) -> None:
+    def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._longest = longest
 
     def send(self, message: Mapping[str, object]) -> None:
         """Send a message.
@@ -60,8 +58,8 @@ class Wire:
             raise ConnectionAbortedError("no message came in time")
         self._connection.settimeout(_PATIENCE_SECONDS)
         (length,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
-        if length > self._longest:
-            raise SharingError(f"A message of {length} bytes was announced: expected at most {self._longest}.")
+        if length > _LONGEST:
+            raise SharingError(f"A message of {length} bytes was announced: expected at most {_LONGEST}.")
         try:
             message = json.loads(self._exactly(length))
         except ValueError as error:

@@ -14,14 +14,13 @@ if TYPE_CHECKING:
 _MILLI = 1000
 
 
-def preview_lines(made: "Preview", mark: str = "") -> Iterator[str]:
+def preview_lines(made: "Preview") -> Iterator[str]:
     """Write the chunks of a file, each below a line with its place, name, kind and size.
 
     Parameters:
         made: the file, cut.
-        mark: prefix of CQM's lines; a new one when empty.
     """
-    mark = mark or new_mark([made.document.text])
+    mark = new_mark([made.document.text])
     if made.report.chunks:
         yield explain_mark(mark)
     for chunk in made.report.chunks:
