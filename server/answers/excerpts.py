@@ -5,11 +5,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, pairwise
 
-from cqm.chunkers.tokens import QUARTERS, quarters
 from cqm.index.text.names.parts import last_part
 from cqm.index.text.terms import COMMENT, query_terms, terms_by_line
 
@@ -17,9 +16,9 @@ Lines = Sequence[str]
 Terms = Sequence[AbstractSet[int]]
 """For each line of a text, its terms also in the question."""
 
-_DECLARATION_SHARE = 0.2
+_DECLARATION_SHARE = 0.25
 """Largest share of the room for the line declaring a symbol, when part of its body is shown."""
-_MARK_TOKENS = 9
+MARK_TOKENS = 18
 """Tokens of a line marking left-out lines, with the reply's mark."""
 _EQUAL = 1e-9
 _COMMENT_SHARE = 0.15
@@ -33,30 +32,26 @@ _FIRST = "/*#-rR\"'"
 """Characters that what these patterns match may begin with, after its spaces."""
 
 
-def cost(lines: Lines) -> float:
-    """Estimate the tokens of lines, with their line ends."""
-    return sum(quarters(line) + 1 for line in lines) / QUARTERS
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A chunk that lines are shown of. It is read once, though a reply is written a few times until it fits.
+    """A chunk that lines are shown of.
 
     Attributes:
         lines: of the chunk.
         costs: tokens of each line, with its end.
-        said: for each line, its terms also in the question.
-        extent: the lines of the definition it was found for, as positions in `lines`; its best part if none is known.
+        extent: the lines of the definition it was found for, as positions in `lines`. Before `read_texts` it may begin
+            before or end after them, and is empty if none is known; then it is the best part.
         at: position of the line that the question names; None if it names none.
         language: of the chunk, if it is code; else empty.
+        said: for each line, its terms also in the question; made by `read_texts`.
     """
 
     lines: Lines
     costs: Sequence[float]
-    said: Terms
     extent: range
     at: int | None = None
     language: str = ""
+    said: Terms = ()
 
     def tokens(self, part: range) -> float:
         """Estimate the tokens of some of the lines."""
@@ -78,30 +73,19 @@ class Asked:
     sources: Sequence[Source]
 
 
-def read_texts(question: str, texts: Sequence[tuple[Lines, range, int | None, str]]) -> Asked:
-    """Find and weigh the question's terms in each line.
-
-    Parameters:
-        question: says which terms.
-        texts: the lines of each chunk; the extent of the definition it was found for, as positions in them, which may
-            begin before or end after them and is empty if none is known; the position of the line that the question
-            names; the language, if it is code.
-    """
+def read_texts(question: str, texts: Sequence[Source]) -> Asked:
+    """Find and weigh the question's terms in each line of some chunks."""
     wanted = set(query_terms(question).indices)
-    joined = ["\n".join(lines) for lines, *_ in texts]
-    said = terms_by_line(joined, wanted)
+    said = terms_by_line(["\n".join(text.lines) for text in texts], wanted)
     counts = Counter(chain.from_iterable(chain.from_iterable(said)))
     total = sum(map(len, said))
     weights = {term: math.log1p(total / count) for term, count in counts.items()}
     sources = []
-    for (lines, extent, at, language), text, terms in zip(texts, joined, said, strict=True):
-        known = range(max(extent.start, 0), min(extent.stop, len(lines)))
-        if not known and at is None:
-            known = max(_parts(lines), key=lambda part: _worth(terms[part.start : part.stop], weights))
-        # Of ASCII, a quarter is a character.
-        size_of = len if text.isascii() else quarters
-        costs = [(size + 1) / QUARTERS for size in map(size_of, lines)]
-        sources.append(Source(lines, costs, terms, known, at, language))
+    for text, terms in zip(texts, said, strict=True):
+        known = range(max(text.extent.start, 0), min(text.extent.stop, len(text.lines)))
+        if not known and text.at is None:
+            known = max(_parts(text.lines), key=lambda part: _worth(terms[part.start : part.stop], weights))
+        sources.append(replace(text, said=terms, extent=known))
     return Asked(weights, {term for term, count in counts.items() if count == 1}, sources)
 
 
@@ -148,8 +132,8 @@ def best_lines(source: Source, symbol: str, core: range, asked: Asked, room: flo
         return _best_lines(source, symbol, core, asked, room)
     gaps = sum(number != before + 1 for before, number in pairwise(kept))
     lines, costs, said = zip(*[(source.lines[it], source.costs[it], source.said[it]) for it in kept], strict=True)
-    shorter = Source(lines, costs, said, range(0))
-    shown = _best_lines(shorter, symbol, range(len(kept)), asked, room - gaps * _MARK_TOKENS)
+    shorter = Source(lines, costs, range(0), said=said)
+    shown = _best_lines(shorter, symbol, range(len(kept)), asked, room - gaps * MARK_TOKENS)
     numbers = [kept[place] for part in shown for place in part]
     starts = [place for place, number in enumerate(numbers) if not place or number != numbers[place - 1] + 1]
     return [range(numbers[start], numbers[stop - 1] + 1) for start, stop in pairwise([*starts, len(numbers)])]
@@ -160,7 +144,7 @@ def _without_long_comments(source: Source, core: range, weights: Mapping[int, fl
 
     Of a comment its lines with most terms are kept, or the first ones.
     """
-    if source.tokens(core) <= room - 2 * _MARK_TOKENS:
+    if source.tokens(core) <= room - 2 * MARK_TOKENS:
         return []
     most = _COMMENT_SHARE * room
     kept = set(core)
@@ -195,10 +179,10 @@ def _comments(source: Source, part: range) -> Iterator[range]:
 
 
 def _best_lines(source: Source, symbol: str, core: range, asked: Asked, room: float) -> list[range]:
-    room -= 2 * _MARK_TOKENS
+    room -= 2 * MARK_TOKENS
     window = _window(source, core, asked.weights, room)
     declared = _declaration(source.lines, symbol)
-    extra = source.costs[declared] + _MARK_TOKENS
+    extra = source.costs[declared] + MARK_TOKENS
     if window and declared not in window and extra <= _DECLARATION_SHARE * room:
         window = _window(source, core, asked.weights, room - extra)
         if window and declared not in window:

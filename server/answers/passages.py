@@ -7,31 +7,22 @@ by side in a file.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from operator import ge
 from typing import NamedTuple
 
 from cqm.index.model.query import Answer, Hit, Parent
-from cqm.server.answers.excerpts import Asked, best_lines, core_of, cost, read_texts
-from cqm.server.answers.worth import LEAST_GAIN, Worth, worths_of
+from cqm.server.answers.budget import most_tokens, tokens_by_line
+from cqm.server.answers.excerpts import MARK_TOKENS, Asked, Source, best_lines, core_of, read_texts
+from cqm.server.answers.worth import LEAST_GAIN, Worth, allot, worths_of
 from cqm.server.boundary import SAMPLE_MARK
 from cqm.server.console import one_line, visible
 
 _CODE = "code"
 """`chunkers.metadata.CODE`: that module knows all languages, and takes longer to load than a search takes."""
 
-# Chosen on 200 training questions by span, of four languages, for the share of their lines shown within 500 to 6,000
-# tokens; so is `_CORE_CHANCE` in worth.py.
-_LEAST_TOKENS = 60
-"""Least tokens for the lines of a hit; with fewer it is only named."""
-_FIRST_TOKENS = 600
-"""Tokens for the first hit; half as many for the second, a third for the third: as likely is each to be the answer."""
-_FRAME_TOKENS = 100
-"""For the lines around the call of a trace's second frame; the innermost has its whole function, later ones half."""
-_SURROUNDING_TOKENS = 20
+_SURROUNDING_TOKENS = 2 * MARK_TOKENS + 1
 """For the marks of left-out lines around what was asked for."""
-NAMES_SHARE = 0.02
-"""Largest share of the room for hits which are only named."""
-_SEPARATOR_TOKENS = 1
+_SPARE_TOKENS = 10
+"""Tokens that no line fits in."""
 
 
 class Piece(NamedTuple):
@@ -105,6 +96,14 @@ class _Part:
             else (self.first, self.first + len(self.lines) - 1)
         )
 
+    def tokens(self, source: Source) -> float:
+        """Tokens of its lines, with the marks of left-out ones and its enclosing declarations."""
+        first, last = self.due
+        ends = [first - self.first, *(it.stop for it in self.shown)]
+        starts = [*(it.start for it in self.shown), last + 1 - self.first]
+        marks = sum(start > end for start, end in zip(starts, ends, strict=True))
+        return sum(map(source.tokens, self.shown)) + marks * MARK_TOKENS + _enclosing_cost(self.enclosing)
+
     @property
     def is_whole(self) -> bool:
         return sum(map(len, self.shown)) == len(self.lines)
@@ -115,34 +114,39 @@ class Read:
     """An answer that was read for its question: all that a reply of any length is made from.
 
     Attributes:
-        asked: the lines of the hits.
+        sources: the lines of the hits.
         enclosing: their enclosing declarations, each in one line, escaped.
         needs: tokens of all lines of each hit, with its enclosing declarations.
         worths: of the first hits, which deserve lines.
     """
 
+    question: str
     answer: Answer
-    asked: Asked
+    sources: Sequence[Source]
     enclosing: Sequence[str]
     needs: Sequence[float]
     worths: Sequence[Worth]
+
+    def has_room(self, heads: Sequence[float], room: float) -> bool:
+        """Whether all lines of all hits have room, and are worth it."""
+        is_worth = all(worth.around >= LEAST_GAIN * need for worth, need in zip(self.worths, self.needs, strict=False))
+        return is_worth and len(self.worths) == len(self.needs) and sum(heads) + sum(self.needs) <= room
 
 
 def read_answer(question: str, answer: Answer) -> Read:
     """Read the lines of an answer's hits; the question decides which lines of a long chunk are shown."""
     hits = answer.hits
-    texts = []
+    sources = []
     for hit in hits:
         lines = chunk_lines(hit)
         language = hit.language if hit.metadata.get("source_type") == _CODE else ""
-        texts.append((lines, _extent(hit), _asked_place(hit, len(lines)), language))
-    asked = read_texts(question, texts)
+        sources.append(Source(lines, tokens_by_line(lines), _extent(hit), _asked_place(hit, len(lines)), language))
     enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in hits]
-    needs = [sum(source.costs) + _enclosing_cost(name) for source, name in zip(asked.sources, enclosing, strict=True)]
-    return Read(answer, asked, enclosing, needs, worths_of(question, answer))
+    needs = [sum(source.costs) + _enclosing_cost(name) for source, name in zip(sources, enclosing, strict=True)]
+    return Read(question, answer, sources, enclosing, needs, worths_of(question, answer))
 
 
-def assemble(read: Read, heads: Sequence[int], room: float) -> tuple[list[Passage], bool]:
+def assemble(read: Read, heads: Sequence[float], room: float) -> tuple[list[Passage], float]:
     """Make the passages of all hits, or of the first ones with room, in the order of their best hits.
 
     Parameters:
@@ -151,24 +155,17 @@ def assemble(read: Read, heads: Sequence[int], room: float) -> tuple[list[Passag
         room: tokens for everything, with the names of left-over hits.
 
     Returns:
-        The passages, and whether every line of the answer is among them: more room shows no more.
+        The passages, and the most tokens that they take.
     """
-    hits, sources, needs = read.answer.hits, read.asked.sources, read.needs
-    cores = [core_of(source, read.asked, room) for source in sources]
-    wanted = [
-        min(need, source.tokens(core) + _SURROUNDING_TOKENS)
-        for need, source, core in zip(needs, sources, cores, strict=True)
-    ]
-    allotted = allot(wanted, needs, [head + _SEPARATOR_TOKENS for head in heads], room, read.worths)
-    parts = [_part(read, rank, core, tokens) for rank, (core, tokens) in enumerate(zip(cores, allotted, strict=False))]
-    if len(parts) == len(hits):
-        is_all = not read.answer.parents and all(map(ge, allotted, needs))
-        left = room - sum(heads) - len(heads) * _SEPARATOR_TOKENS - sum(map(min, allotted, needs))
-        runs = list(_runs([*parts, *_others(read.answer.parents, parts, left)]))
+    parts, used = _whole_parts(read) if read.has_room(heads, room) else _best_parts(read, heads, room)
+    tokens = sum(heads[: len(parts)]) + sum(used)
+    if read.answer.parents and len(parts) == len(heads):
+        others = list(_others(read.answer.parents, parts, room - tokens))
+        runs = list(_runs([*parts, *others]))
         # Chunks meeting in the middle of a line don't join: a part of a parent may stand beside none of its hits.
         if all(any(part.is_hit for part in run) for run in runs):
-            return _in_order(runs), is_all
-    return _in_order(_runs(parts)), False
+            return _in_order(runs), tokens + sum(sum(tokens_by_line(part.lines)) for part in others)
+    return _in_order(_runs(parts)), tokens
 
 
 def _in_order(runs: Iterable[Sequence[_Part]]) -> list[Passage]:
@@ -195,67 +192,59 @@ def _asked_place(hit: Hit, lines: int) -> int | None:
     return place if 0 <= place < lines else None
 
 
-def allot(
-    wanted: Sequence[float], needs: Sequence[float], heads: Sequence[int], room: float, worths: Sequence[Worth]
-) -> list[float]:
-    """Share the room among the lines of the first hits, as many as fit and are worth it; the likeliest get more.
-
-    Lines asked for come first, their surroundings then. Room is left over where nothing else may be asked for.
-
-    Parameters:
-        wanted: tokens of the lines of each hit that were asked for.
-        needs: tokens of all its lines; none gets more.
-        heads: tokens above them.
-        room: tokens, with the heads.
-        worths: of the first hits, which deserve lines; those after them are only named.
-    """
-    floors = [
-        min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank)) if worth.core else _FRAME_TOKENS / min(2, rank))
-        for rank, (need, worth) in enumerate(zip(wanted, worths, strict=False))
+def _whole_parts(read: Read) -> tuple[list[_Part], Sequence[float]]:
+    """Make a part of each hit, with all its lines; and the tokens of each."""
+    parts = [
+        _Part(hit, rank, source.lines, [range(len(source.lines))], enclosing=enclosing)
+        for rank, (hit, source, enclosing) in enumerate(
+            zip(read.answer.hits, read.sources, read.enclosing, strict=True)
+        )
     ]
-    for count in range(len(worths), 0, -1):
-        names = min(sum(heads[count:]), NAMES_SHARE * room)
-        free = room - names - sum(heads[:count]) - sum(floors[:count])
-        if free >= 0:
-            return _filled(wanted[:count], needs[:count], floors[:count], free, worths)
-    # There is no room for even the first hit's floor.
-    left = room - heads[0] if heads else 0.0
-    return [left] if needs and left >= min(needs[0], _LEAST_TOKENS) else []
+    return parts, read.needs
 
 
-def _filled(
-    wanted: Sequence[float], needs: Sequence[float], floors: Sequence[float], free: float, worths: Sequence[Worth]
-) -> list[float]:
-    """Spend the free tokens above the floors where a token shows most of the answer."""
-    allotted = list(floors)
-    steps = []
-    for rank, (core, whole, worth) in enumerate(zip(wanted, needs, worths, strict=False)):
-        steps.append((worth.core / max(core, 1.0), rank, core))
-        if whole > core:
-            steps.append((worth.around / (whole - core), rank, whole))
-    for gain, rank, most in sorted(steps, key=lambda it: (-it[0], it[1])):
-        if gain < LEAST_GAIN:
+def _best_parts(read: Read, heads: Sequence[float], room: float) -> tuple[list[_Part], Sequence[float]]:
+    """Make parts of the first hits, with their lines asked for and what has room around them; and the tokens of each.
+
+    What their lines leave over goes to the likeliest hits that have more.
+    """
+    asked = read_texts(read.question, read.sources)
+    sources = asked.sources
+    cores = [core_of(source, asked, room) for source in sources]
+    wanted = [
+        min(need, source.tokens(core) + _SURROUNDING_TOKENS)
+        for need, source, core in zip(read.needs, sources, cores, strict=True)
+    ]
+    allotted = allot(wanted, read.needs, heads, room, read.worths)
+    parts = [_part(read, asked, rank, cores[rank], tokens) for rank, tokens in enumerate(allotted)]
+    used = [part.tokens(source) for part, source in zip(parts, sources, strict=False)]
+    spare = sum(allotted) - sum(used)
+    for rank, (part, core, whole, worth) in enumerate(zip(parts, wanted, read.needs, read.worths, strict=False)):
+        if spare < _SPARE_TOKENS:
             break
-        more = min(max(0.0, most - allotted[rank]), free)
-        allotted[rank] += more
-        free -= more
-    return allotted
+        # As `allot` does: what is around a definition is shown only where it is worth it.
+        most = whole if worth.around >= LEAST_GAIN * (whole - core) else core
+        if not part.is_whole and allotted[rank] < most:
+            parts[rank] = _part(read, asked, rank, cores[rank], min(used[rank] + spare, most))
+            before, used[rank] = used[rank], parts[rank].tokens(sources[rank])
+            spare -= used[rank] - before
+    return parts, used
 
 
-def _part(read: Read, rank: int, core: range, tokens: float) -> _Part:
+def _part(read: Read, asked: Asked, rank: int, core: range, tokens: float) -> _Part:
     """Make a part of a hit, with as many lines as its tokens allow."""
-    hit, source, enclosing = read.answer.hits[rank], read.asked.sources[rank], read.enclosing[rank]
+    hit, source, enclosing = read.answer.hits[rank], asked.sources[rank], read.enclosing[rank]
     all_lines = sum(source.costs)
     # The name of a cut hit has the enclosing names too.
     named = enclosing if _enclosing_cost(enclosing) <= tokens - all_lines else ""
     tokens -= _enclosing_cost(named)
     is_whole = all_lines <= tokens
-    shown = [range(len(source.lines))] if is_whole else best_lines(source, hit.symbol, core, read.asked, tokens)
+    shown = [range(len(source.lines))] if is_whole else best_lines(source, hit.symbol, core, asked, tokens)
     return _Part(hit, rank, source.lines, shown, enclosing=named)
 
 
 def _enclosing_cost(name: str) -> float:
-    return cost([f"{SAMPLE_MARK} [in {name}]"]) if name else 0.0
+    return most_tokens(f"{SAMPLE_MARK} [in {name}]\n") if name else 0.0
 
 
 def _others(parents: Iterable[Parent], parts: Sequence[_Part], left: float) -> Iterator[_Part]:
@@ -264,7 +253,7 @@ def _others(parents: Iterable[Parent], parts: Sequence[_Part], left: float) -> I
         texts = [chunk_lines(chunk) for chunk in parent.others]
         ranks = {part.chunk.position: part.rank for part in parts if part.chunk.path == parent.path and part.is_whole}
         known = ranks.keys() | {chunk.position for chunk in parent.others}
-        tokens = sum(map(cost, texts))
+        tokens = sum(map(sum, map(tokens_by_line, texts)))
         if tokens > left or not known >= set(range(parent.first, parent.last + 1)):
             continue
         left -= tokens

@@ -8,23 +8,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from cqm.chunkers.tokens import estimate
 from cqm.index.model.query import Answer, Confidence, Hit, Query
 from cqm.index.text.names.parts import name_key
 from cqm.index.tracing import traced
-from cqm.server.answers.budget import clipped, kept_within, most_that_fit
+from cqm.server.answers.budget import clipped, most_that_fit, most_tokens
 from cqm.server.answers.header import advice_lines, header_lines
 from cqm.server.answers.names import hit_name, passage_head, place, place_line, worth
 from cqm.server.answers.passages import Passage, assemble, read_answer
-from cqm.server.answers.worth import named_by
+from cqm.server.answers.worth import NAMING_TOKENS, named_by
 from cqm.server.boundary import SAMPLE_MARK, explain_mark, new_mark
 from cqm.server.console import number, one_line
 
 if TYPE_CHECKING:
     from cqm.index.evaluation.evaluation import Span
 
-_TAIL_TOKENS = 56
-"""Tokens reserved for the lines naming cut hits and the next step."""
+_CURSOR_TOKENS = 18
+"""Tokens of the line that tells how to go on, with its mark."""
 _LONG = 150
 """Characters of a question that is more than a sentence."""
 _MANY = 10
@@ -70,42 +69,30 @@ def render_answer(
 
 
 class _Reply(NamedTuple):
-    """A reply as it was written, with its passages; `is_all` where more room would show no more."""
+    """A reply as it was written, with its passages."""
 
     text: str
-    passages: Sequence[Passage]
-    is_all: bool
+    passages: Sequence[Passage] = ()
 
 
 def _kept(query: Query, answer: Answer, token_budget: int, *, root: str, explain: bool, mark: str) -> _Reply:
     """Write an answer within its budget."""
     header = _marked_header(query, answer, root, mark)
-    fixed = estimate(header) + _TAIL_TOKENS
+    room = token_budget - most_tokens(header) - (_CURSOR_TOKENS if answer.next_cursor else 0)
     if is_no_answer(query, answer):
-        places = list(map(place_line, answer.hits))
-
-        def nearest(room: int) -> _Reply:
-            names = _within(places, room - fixed, least=1)
-            text = "\n".join([header, "", f"{mark} The nearest names:", *names, ""])
-            return _Reply(text, (), len(names) == len(places))
-
-        return kept_within(token_budget, nearest)
+        intro = f"{mark} The nearest names:"
+        names = _within(list(map(place_line, answer.hits)), room - most_tokens(intro), least=1)
+        return _Reply("\n".join([header, "", intro, *names, ""]))
     heads = [_head(hit, explain=explain) for hit in answer.hits]
-    costs = [estimate(f"{SAMPLE_MARK} {head}") for head in heads]
     read = read_answer(query.text, answer)
-
-    def write(room: int) -> _Reply:
-        passages, is_all = assemble(read, costs, room - fixed)
-        blocks = ["\n".join(passage_lines(passage, mark, explain=explain)) for passage in passages]
-        shown = sum(len(passage.hits) for passage in passages)
-        left = heads[shown:]
-        named = _within(left, room - fixed - sum(map(estimate, blocks)) - len(blocks), least=not blocks)
-        is_cut = shown < len(read.worths)
-        tail = _tail(named, len(left) - len(named), answer.next_cursor, token_budget, is_cut=is_cut)
-        text = "\n\n".join([header, *blocks, *(f"{mark} {line}" for line in tail)]) + "\n"
-        return _Reply(text, passages, is_all)
-
-    return kept_within(token_budget, write)
+    passages, used = assemble(read, [most_tokens(f"{SAMPLE_MARK} {head}") for head in heads], room)
+    blocks = ["\n".join(passage_lines(passage, mark, explain=explain)) for passage in passages]
+    shown = sum(len(passage.hits) for passage in passages)
+    left = heads[shown:]
+    named = _within(left, room - used - NAMING_TOKENS, least=not blocks)
+    is_cut = shown < len(read.worths)
+    tail = _tail(named, len(left) - len(named), answer.next_cursor, token_budget, is_cut=is_cut)
+    return _Reply("\n\n".join([header, *blocks, *(f"{mark} {line}" for line in tail)]) + "\n", passages)
 
 
 def are_names(answer: Answer) -> bool:
@@ -249,7 +236,7 @@ def _head(hit: Hit, *, explain: bool) -> str:
 def _within(heads: list[str], room: float, *, least: int) -> list[str]:
     """Take as many as fit, but at least `least`."""
     for count, head in enumerate(heads):
-        room -= estimate(head)
+        room -= most_tokens(head)
         if room < 0 and count >= least:
             return heads[:count]
     return heads

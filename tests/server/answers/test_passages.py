@@ -134,7 +134,9 @@ def test_explained_scores_stay_within_a_small_budget(budget: int) -> None:
     assert "= terms -1.234 + place -1.234" in text
 
 
-WORDS = st.sampled_from(["flux", "measured", "x = 1", "    return", "", "    # " + "long " * 30])
+WORDS = st.sampled_from(
+    ["flux", "measured", "x = 1", "    return", "", "    # " + "long " * 30, "0;17;" * 40, "流れを測る" * 9]
+)
 
 
 @given(
