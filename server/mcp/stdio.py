@@ -13,10 +13,9 @@ from types import TracebackType
 from typing import Any, Self
 
 import anyio
-from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
-from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
@@ -27,6 +26,7 @@ from mcp_types import (
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
+    jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
 
@@ -43,7 +43,7 @@ def serve_stdio(server: MCPServer[Any]) -> None:
     if sys.platform == "win32":
         # While this runs, the SDK points descriptor 1 at standard error and keeps the wire for itself.
         try:
-            anyio.run(_serve_wire, server)
+            anyio.run(_serve_by_sdk, server)
         finally:
             # The SDK has given the wire back: output left in libraries' buffers must not follow the protocol.
             os.dup2(2, 1)
@@ -60,28 +60,23 @@ async def _serve(server: MCPServer[Any], heard: int, said: int) -> None:
     lines = _Input(heard)
     wire = _Output(said, lines.end)
     requests = _Requests(wire.is_read)
+    answers = _Answers(wire, requests)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_by_signal, lines, wire, requests)
-        # The SDK reads and writes files of `anyio`, of which it uses no more than these have.
-        await _serve_wire(server, lines, wire, requests)
+        await _run(server, _Messages(_parsed(lines), answers, requests), answers)
         tasks.cancel_scope.cancel()
 
 
-async def _serve_wire(
-    server: MCPServer[Any],
-    lines_in: Any = None,  # noqa: ANN401
-    wire_out: Any = None,  # noqa: ANN401
-    requests: "_Requests | None" = None,
-) -> None:
-    # As `run_stdio_async` of the SDK, which drops lines that are no messages: their senders wait for ever.
+async def _serve_by_sdk(server: MCPServer[Any]) -> None:
+    async with stdio_server() as (lines, wire):
+        await _run(server, _Messages(aiter(lines), wire), wire)
+
+
+async def _run(server: MCPServer[Any], messages: "_Messages", answers: WriteStream[SessionMessage]) -> None:
+    # As `run_stdio_async` of the SDK, which drops lines that are no messages: their senders wait for ever. Its tasks
+    # that read and write are left out too: both would be woken for each message.
     lowlevel = server._lowlevel_server  # noqa: SLF001
-    async with stdio_server(lines_in, wire_out) as (lines, wire), anyio.create_task_group() as tasks:
-        passed_on, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        tasks.start_soon(_pass_on, lines, passed_on, wire, requests)
-        answers = _Answers(wire, requests) if requests else wire
-        async with messages:
-            await lowlevel.run(messages, answers, lowlevel.create_initialization_options())
-        tasks.cancel_scope.cancel()
+    await lowlevel.run(messages, answers, lowlevel.create_initialization_options())
 
 
 async def _end_by_signal(lines: "_Input", wire: "_Output", requests: "_Requests") -> None:
@@ -92,25 +87,73 @@ async def _end_by_signal(lines: "_Input", wire: "_Output", requests: "_Requests"
             requests.end()
 
 
-async def _pass_on(
-    lines: ReadStream[SessionMessage | Exception],
-    messages: MemoryObjectSendStream[SessionMessage | Exception],
-    wire: WriteStream[SessionMessage],
-    requests: "_Requests | None",
-) -> None:
-    """Pass on messages, and answer lines that are none; end when all requests have their answers."""
-    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-        async with messages:
-            async for item in lines:
-                if isinstance(item, SessionMessage):
-                    if requests:
-                        requests.heard(item.message)
-                    await messages.send(item)
-                elif error := _no_message(item):
-                    await wire.send(SessionMessage(error))
-            if requests:
-                # The SDK cancels what is not answered when the messages end.
-                await requests.all_answered()
+async def _parsed(lines: "_Input") -> AsyncIterator[SessionMessage | Exception]:
+    async for line in lines:
+        try:
+            yield SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        except ValidationError as error:
+            yield error
+
+
+class _Messages:
+    """The stream of a client's messages. Lines that are none are answered; it ends when all requests have answers.
+
+    Parameters:
+        heard: messages, and the errors of lines that are none.
+        wire: for the answers to these.
+        requests: what is noted of the messages; None to note nothing.
+    """
+
+    def __init__(
+        self,
+        heard: AsyncIterator[SessionMessage | Exception],
+        wire: WriteStream[SessionMessage],
+        requests: "_Requests | None" = None,
+    ) -> None:
+        self._heard = heard
+        self._wire = wire
+        self._requests = requests
+
+    def __aiter__(self) -> Self:
+        """The stream itself."""
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        """Return the next message."""
+        async for item in self._heard:
+            if isinstance(item, SessionMessage):
+                if self._requests:
+                    self._requests.heard(item.message)
+                return item
+            if error := _no_message(item):
+                await self._wire.send(SessionMessage(error))
+        if self._requests:
+            # The SDK cancels what is not answered when the messages end.
+            await self._requests.all_answered()
+        raise StopAsyncIteration
+
+    async def receive(self) -> SessionMessage:
+        """Return the next message.
+
+        Raises:
+            anyio.EndOfStream: there is no further one.
+        """
+        try:
+            return await anext(self)
+        except StopAsyncIteration:
+            raise anyio.EndOfStream from None
+
+    async def aclose(self) -> None:
+        """Do nothing: what is read belongs to the process."""
+
+    async def __aenter__(self) -> Self:
+        """The stream itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Do nothing, as `aclose`."""
 
 
 class _Requests:
@@ -153,20 +196,23 @@ class _Requests:
 
 
 class _Answers:
-    """The stream of answers, noted as they are sent."""
+    """The stream of messages to a client, one at a time. Answers are noted as they are sent."""
 
-    def __init__(self, wire: WriteStream[SessionMessage], requests: _Requests) -> None:
+    def __init__(self, wire: "_Output", requests: _Requests) -> None:
         self._wire = wire
         self._requests = requests
+        self._sending = anyio.Lock(fast_acquire=True)
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Send a message."""
-        await self._wire.send(item)
+        """Send a message, whole even if the request that it answers is cancelled meanwhile."""
+        line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        with anyio.CancelScope(shield=True):
+            async with self._sending:
+                await self._wire.write(f"{line}\n")
         self._requests.said(item.message)
 
     async def aclose(self) -> None:
-        """Close the stream."""
-        await self._wire.aclose()
+        """Do nothing: the descriptor belongs to the process."""
 
     async def __aenter__(self) -> Self:
         """The stream itself."""
@@ -175,8 +221,7 @@ class _Answers:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
-        await self.aclose()
+        """Do nothing, as `aclose`."""
 
 
 def _no_message(error: Exception) -> JSONRPCError | None:
@@ -212,7 +257,7 @@ def _is_id(value: object) -> bool:
 
 
 class _Input:
-    """Lines of a client, in the place of a file of the SDK: read by the event loop, so that no thread has to be woken.
+    """Lines of a client: read by the event loop, so that no thread has to be woken.
 
     Parameters:
         wire: descriptor of the client's messages.
@@ -253,7 +298,7 @@ class _Input:
 
 
 class _Output:
-    """Answers to a client, in the place of a file of the SDK: written by the event loop, as `_Input` is read.
+    """Lines to a client: written by the event loop, as `_Input` is read.
 
     Parameters:
         wire: descriptor of the client's pipe, socket, terminal or file.
@@ -293,6 +338,3 @@ class _Output:
         except OSError:
             # It reads no more, or its disk is full.
             self._left()
-
-    async def flush(self) -> None:
-        """Do nothing: what is written has left."""
