@@ -35,10 +35,9 @@ def most_tokens(text: str) -> float:
 def tokens_by_line(lines: Sequence[str]) -> list[float]:
     """Return for each line with its end a number of tokens that it hardly exceeds; those of a text are their sum."""
     if len(max(lines, key=len, default="")) <= _USUAL_LINE:
-        return [_MARGIN * tokens for tokens in map(_tokens_of_line, lines)]
+        return list(map(_tokens_of_line, lines))
     return [
-        _MARGIN * (_tokens_of_line(line) if len(line) <= _USUAL_LINE else _tokens_of_line.__wrapped__(line))
-        for line in lines
+        _tokens_of_line(line) if len(line) <= _USUAL_LINE else _tokens_of_line.__wrapped__(line) for line in lines
     ]
 
 
@@ -50,8 +49,8 @@ def tokens_of_lines(lines: Iterable[str]) -> int:
 @lru_cache(maxsize=1 << 12)
 def _tokens_of_line(line: str) -> float:
     """Count a line with its end. An empty one has the end of the line above, with which it is one piece."""
-    # A reply is written a few times until it fits, mostly of the same lines.
-    return sum(map(_tokens, _PIECE.findall(f"{line}\n"))) if line else 0.0
+    # Answers to one client show the same lines again and again.
+    return _MARGIN * sum(map(_tokens, _PIECE.findall(f"{line}\n"))) if line else 0.0
 
 
 @lru_cache(maxsize=1 << 15)
