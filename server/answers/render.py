@@ -123,7 +123,7 @@ def _compact(query: Query, answer: Answer, token_budget: int, root: str, mark: s
     return write(most_that_fit(len(lines), token_budget, write))
 
 
-def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = "") -> "list[Span]":
+def shown_spans(query: Query, answer: Answer, token_budget: int) -> "list[Span]":
     """Lines of files shown by `render_answer`; hits which are only named don't count."""
     answer = trusted_part(query, answer)
     if not answer.hits:
@@ -132,7 +132,7 @@ def shown_spans(query: Query, answer: Answer, token_budget: int, *, root: str = 
         from cqm.index.evaluation.evaluation import Span  # only evaluations ask, here and below
 
         return [Span(hit.path, hit.line or hit.start_line, hit.line or hit.start_line) for hit in answer.hits]
-    reply = _kept(query, answer, token_budget, root=root, explain=False, mark=SAMPLE_MARK)
+    reply = _kept(query, answer, token_budget, root="", explain=False, mark=SAMPLE_MARK)
     return [span for passage in reply.passages for span in _spans(passage)]
 
 

@@ -103,7 +103,7 @@ def listing(root: str, what: str, problems: Sequence[FileProblem]) -> str:
     return "\n".join(map(one_line, lines))
 
 
-def preview_reply(made: "Preview", *, with_text: bool, budget: int, first: int = 0, mark: str = "") -> str:
+def preview_reply(made: "Preview", *, with_text: bool, budget: int, first: int = 0) -> str:
     """List the chunks of a document, a line each or with their text, as many as fit.
 
     Parameters:
@@ -111,14 +111,13 @@ def preview_reply(made: "Preview", *, with_text: bool, budget: int, first: int =
         with_text: show the text of each chunk too.
         budget: tokens of the reply.
         first: number of the first chunk listed, from 0.
-        mark: prefix of CQM's lines below the first chunk; a new one when empty.
     """
     lines = [f"{made.document.path}: {statistics_line(made)}.", f"Strategy: {options_line(made)}"]
     lines += [f"Warning: {warning}" for warning in made.report.warnings]
     lines = [*map(one_line, lines)]
     start = ""
     if with_text and made.report.chunks:
-        mark = mark or new_mark([made.document.text])
+        mark = new_mark([made.document.text])
         lines.append(explain_mark(mark))
         start = f"{mark} "
     left = budget - most_tokens("\n".join(lines)) - _MORE_TOKENS

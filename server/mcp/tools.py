@@ -158,7 +158,9 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     )
     roots = [group[0].opened.index.root for group in places]
     note = served.missing_note(path or like, named, roots)
-    asks, shown = dict[str, Callable[[], Answer]](), asked
+    asks = dict[str, Callable[[], Answer]]()
+    # As it was asked, with the filters of all; below, as the only root is asked.
+    shown = replace(asked, include=tuple(include or ()), exclude=tuple(exclude or ()))
     names = served.named_roots(roots, named)
     is_of_several = len(roots) > 1 or bool(served.names(named))
     of_like = [it for it in names if within_root(like, it)] if is_of_several else []
@@ -169,13 +171,16 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         note += missing_note(opened.index.root)
         note += await bring_in_step(opened, served, wait_seconds, ctx)
         within = [place.include(include or ()) for place in group]
-        shown = replace(
+        of_root = replace(
             asked,
             include=tuple(chain(*within)) if all(within) else (),
             exclude=tuple(chain(*(place.globs(exclude or ()) for place in group))),
             like=(within_root(like, name) if of_like else "") or like,
         )
-        of_root = shown if len(places) == 1 else of_each_root(shown)
+        if len(places) == 1:
+            shown = of_root
+        else:
+            of_root = of_each_root(of_root)
         asks[name] = functools.partial(_searched, opened, of_root, note, wait_seconds)
     answers = await run_sync(each_answer, asks)
     answer = answers[name] if len(places) == 1 else joined(asked, answers)

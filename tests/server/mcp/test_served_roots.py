@@ -99,3 +99,15 @@ async def test_a_link_that_is_switched_is_served_as_what_it_leads_to_now(connect
                 await anyio.lowlevel.checkpoint()
         (new / "app.py").write_text("def ring_newer():\n    return 2\n")
         assert "ring_newer" in await told(client, "search", query="ring_newer", wait_seconds=10)
+
+
+async def test_the_filters_of_a_search_of_several_folders_are_told_as_they_were_given(
+    connect: "Connect", project: Path
+) -> None:
+    """Once the answer of all told those of the last folder."""
+    other = release(project.parent / "other", "limit_nothing")
+    async with connect(project, other) as client:
+        paths = [str(other), str(project / "src")]
+        found = await told(client, "search", query="limit", path=paths, exclude=["docs/**"])
+        assert ", exclude docs/**) from" in found
+        assert "/src/**" not in found
