@@ -511,7 +511,7 @@ async def test_a_preview_refuses_wrong_options_with_the_right_ones(connect: Conn
     async with connect(project) as client:
         for strategy, options, part in (
             ("fixed", {"size_tokens": 5}, "size_tokens is 5; it must be from 128 to 8192"),
-            ("fixed", {"size": 5}, "no option 'size'. It has size_tokens"),
+            ("fixed", {"size": 5}, "option 'size': expected one of size_tokens"),
             ("auto", {"max_tokens": "many"}, "max_tokens is 'many'; it must be a whole number"),
             ("semantic", {}, "embedding.provider is none"),
             ("late", {}, "late.encoder is empty"),
