@@ -192,8 +192,8 @@ def delete_points(target: Target, paths: Sequence[str]) -> int:
     manifest, store = target.generation.manifest, target.generation.store
     chunks = {path: [row.id for row in manifest.chunks_of(path)] for path in paths}
     manifest.begin(paths)
-    for path, ids in chunks.items():
-        store.delete([*ids, file_point_id(path), *_orphans(target, path)])
+    # Together: each call looks whether the store's folders have new names, which takes half a millisecond.
+    store.delete([it for path in paths for it in (*chunks[path], file_point_id(path), *_orphans(target, path))])
     return sum(map(len, chunks.values()))
 
 
