@@ -36,6 +36,8 @@ _DELEGATION = re.compile(
 )
 _HEADS = re.compile(rb"class"), re.compile(rb"object")
 _SHORTEST_NOTE = 4
+_LAST_PAIR = re.compile(rb"[^\n]{2}(?=\n?[^\n]?\Z)")
+"""Where a comment may end without taking a line end."""
 
 
 def with_one_annotation(source: bytes) -> bytes:
@@ -68,9 +70,15 @@ def without_delegation(source: bytes) -> bytes:
 
 
 def _noted(found: re.Match[bytes]) -> bytes:
-    """Make a comment of a text with its length, or blanks of too short a one."""
-    text = found[0]
-    return b"/*" + text[2:-2] + b"*/" if len(text) >= _SHORTEST_NOTE else b" " * len(text)
+    """Make a comment of a text with its length and lines, or blanks of one without room for the signs."""
+    return _as_comment(found[0])
+
+
+def _as_comment(text: bytes) -> bytes:
+    last = _LAST_PAIR.search(text, 2)
+    if len(text) < _SHORTEST_NOTE or last is None or b"\n" in text[:2]:
+        return blank(text)
+    return b"/*" + text[2 : last.start()] + b"*/" + blank(text[last.end() :])
 
 
 _CONTEXT = rb"context[ \t]*\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"
@@ -122,7 +130,7 @@ def _without(found: re.Match[bytes]) -> bytes:
         return text[: -len(b"field")] + b"get()"
     if found.lastgroup in ("context", "member", "type", "accessor"):
         bare = text.lstrip()
-        return text[: len(text) - len(bare)] + b"/*" + bare[2:-2] + b"*/"
+        return text[: len(text) - len(bare)] + _as_comment(bare)
     if found.lastgroup in ("dollars", "constructor", "lambda"):
         return blanked(found)
     # A keyword in the place of a name: any other word will do.

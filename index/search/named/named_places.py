@@ -17,7 +17,7 @@ from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
 from cqm.index.search.named.routes import read_route
-from cqm.index.search.named.tree_paths import Match, TreePaths, of_project, tree_of
+from cqm.index.search.named.tree_paths import Match, TreePaths, lacks_root_package, of_project, tree_of
 from cqm.index.store.base import TERMS, Nearest, PointFilter
 from cqm.index.text.names.parts import is_operator, last_part, name_key
 from cqm.index.text.places import NamedPlace
@@ -228,13 +228,18 @@ def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match]) 
     # A message of a compiler names files from the root.
     is_of_root = place.leads and any(match.grade > _WHOLE for match in matches)
     is_bare = "/" not in place.path and _WORD.search(place.near) and not is_of_root
-    if len(files) < 2 and not is_bare:  # noqa: PLR2004 - one file is the one
+    lacks_root = any(lacks_root_package(place.path, match.path) for match in matches)
+    if len(files) < 2 and not (is_bare or lacks_root):  # noqa: PLR2004 - one file is the one
         return files
     fits = [max((_fit(row, place) for row in _rows_at(it)), default=-1) for it in files]
+    if lacks_root:
+        # A function may begin in the chunk before.
+        fits = [2 * fit + any(_fit(row, place) > 1 for row in it.rows) for it, fit in zip(files, fits, strict=True)]
     best = [it for it, fit in zip(files, fits, strict=True) if fit == max(fits)]
     best = [it for it in best if it.grade == max(each.grade for each in best)]
     # A library may have a file of that name, and other functions in it.
-    return [it._replace(grade=1) for it in best] if is_bare and max(fits, default=0) <= 0 else best
+    is_doubtful = (is_bare or lacks_root) and max(fits, default=0) <= 0
+    return [it._replace(grade=1) for it in best] if is_doubtful else best
 
 
 def _fit(row: ChunkRow, place: NamedPlace) -> int:

@@ -37,6 +37,10 @@ _MOST_NEAR, _MOST_OF_NAME = 3, 2
 _LEAST_LIKE = 0.7
 _MOST_LISTED = 20
 _EXACT, _WHOLE, PARTLY = 3, 2, 1
+_SHORT_PACKAGES = (".kt", ".kts", ".scala")
+"""Endings of languages whose folders may leave out the package that a whole project has."""
+_SOURCES = frozenset({"src", "kotlin", "scala", "java"})
+"""Folders that packages are below."""
 
 
 class Match(NamedTuple):
@@ -186,6 +190,8 @@ class TreePaths:
             return None
         if common == len(asked) or (common >= own and (own > 1 or common > own)):
             return (_WHOLE, common), Match(known, _WHOLE, before)
+        if lacks_root_package(path, known):
+            return (_WHOLE, common), Match(known, _WHOLE)
         # In a container a file of the root has another folder before it.
         is_partly = common > 1 or own == 1
         return ((PARTLY, common), Match(known, PARTLY, before)) if is_partly else None
@@ -232,6 +238,23 @@ def _of_package(
         return (_WHOLE, common), Match(known, _WHOLE, "package")
     is_named = len(parts) > names and common > len(parts) - names
     return ((_WHOLE, common), Match(known, _WHOLE, "package")) if is_named else None
+
+
+def lacks_root_package(path: str, known: str) -> bool:
+    """Whether a path made of a package and a file's name fits a file whose folders leave out the root package.
+
+        lacks_root_package("kotlinx/datetime/internal/Zone.kt", "core/common/src/internal/Zone.kt")  # True
+
+    Parameters:
+        path: of the text, with "/".
+        known: path of the index.
+    """
+    asked, own = path.split("/"), known.split("/")
+    roots = [number for number, part in enumerate(own) if part in _SOURCES]
+    if not (path.endswith(_SHORT_PACKAGES) and len(asked) > 1 and roots) or path.startswith(("/", ".")):
+        return False
+    below = len(own) - 1 - roots[-1]
+    return below < len(asked) and _common(asked, own) == below
 
 
 def _common(asked: Sequence[str], known: Sequence[str]) -> int:
