@@ -97,6 +97,10 @@ def _files_before_fields(symbol: str, ranked: Sequence[Ranked], grades: Mapping[
     return {name: 2 for path, name in best.items() if _plain(PurePosixPath(path).stem) == wanted}
 
 
+_LISTINGS = frozenset({"kotlinabi"})
+"""Languages of files that list what others define."""
+
+
 def _readings(symbol: str) -> Iterator[tuple[str, Callable[[str], str]]]:
     """Yield a qualified name as written and in any spelling, then so without outer parts that may be a package.
 
@@ -115,7 +119,7 @@ def _readings(symbol: str) -> Iterator[tuple[str, Callable[[str], str]]]:
 
 def _grade(chunk: Candidate, symbol: str, spelled: Callable[[str], str]) -> int:
     """Grade 1-3; 0 if the chunk doesn't define the symbol."""
-    if source_type_of(chunk.language) != CODE:
+    if source_type_of(chunk.language) != CODE or chunk.language in _LISTINGS:
         return 0
     folders = _path_parts(chunk.path, spelled)
     wanted = spelled(symbol)
@@ -146,6 +150,8 @@ def _is_same(defined: str, asked: str, folders: Sequence[str]) -> bool:
 def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
     """Return the places of the names a symbol may mean, as written, or if none is, in any spelling.
 
+    `Client.Client` is the constructor before it is the class in Client.java.
+
     Parameters:
         names: qualified.
         symbol: with "." between its parts; it may lack outer parts, or begin with a folder or package.
@@ -158,7 +164,9 @@ def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
         folders = _path_parts(path, spelled)
         found = [n for n, name in enumerate(names) if _is_same(spelled(dotted(name)), spelled(asked), folders)]
         if found:
-            return found
+            most = asked.count(".")
+            parts = [min(most, spelled(dotted(names[n])).count(".")) for n in found]
+            return [n for n, count in zip(found, parts, strict=True) if count == max(parts)]
     return []
 
 

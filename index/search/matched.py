@@ -81,12 +81,12 @@ def _standing(question: Question, entry: Ranked, payload: Mapping[str, Any]) -> 
     defined = read_definitions(payload.get("definitions", ""))
     lines = str(payload.get("text", "")).split("\n")
     asked = [defined[n] for n in fitting([it.name for it in defined], question.symbol, entry.candidate.path)]
-    # A class comes before its constructor, which has its name.
+    # A class comes before its constructor, which has its name, unless it is asked for as such.
+    asks_for_constructor = _is_twice(question.symbol)
     whole = [
         it
         for it in asked
-        if it.kind != "constructor"
-        and it.name.split(".")[-1:] != it.name.split(".")[-2:-1]
+        if (it.kind == "constructor" or _is_twice(it.name)) == asks_for_constructor
         and not is_bare(it, lines, entry.candidate.language)
     ]
     alike = max((_parameters_fit(question, it, lines) for it in asked), default=0.0)
@@ -98,6 +98,12 @@ def _standing(question: Question, entry: Ranked, payload: Mapping[str, Any]) -> 
         -entry.parts.get(PART, 0.0),
         not whole,
     )
+
+
+def _is_twice(name: str) -> bool:
+    """Whether the last two parts of a name are the same, as in `Client.Client`."""
+    parts = name.split(".")
+    return parts[-1:] == parts[-2:-1]
 
 
 def _line_first(generation: Generation, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:

@@ -253,7 +253,7 @@ def _frame(text: str, start: int, end: int, groups: Mapping[str, str | None], or
         package = scope.rpartition("/")[2].split(".")[:-2]
         path = "/".join([*package, path])
     first, last = _lines_of(groups)
-    near = groups.get("test") or f"{_function_of(scope or '')} {_near(text, start, end)}".lstrip()
+    near = groups.get("test") or _function_of(scope or "") + _near(text, start, end)
     before = text[max(text.rfind("\n", 0, start) + 1, start - _LONGEST_NEAR) : start]
     leads = bool(_BEFORE_MESSAGE.fullmatch(before))
     return Frame(start, order, NamedPlace(path, first, last, near, leads=leads))
@@ -263,7 +263,8 @@ def _function_of(scope: str) -> str:
     """Return the words that name the function of "app//com.example.Client$send$1.invoke"; of a constructor its type."""
     outer, _, name = scope.rpartition(".")
     types = outer.rpartition(".")[2].split("$")
-    return " ".join([*types[name != "<init>" :], *name.split("$")])
+    # A word "from" at the beginning would tell an inclusion.
+    return "".join(f".{part} " for part in [*types[name != "<init>" :], *name.split("$")]) if name else ""
 
 
 def _lines_of(groups: Mapping[str, str | None]) -> tuple[int, int]:

@@ -680,6 +680,70 @@ inline fun <T, K> Flow<T>.associate(crossinline transform: suspend (T) -> K): Ma
         {"Flow.associate": 1},
         set(),
     ),
+    "kotlin: an annotation over several lines before another": (
+        "a.kt",
+        """\
+@Deprecated(
+    "Use b",
+    level = WARNING
+)
+@Serializable(with = S::class)
+public expect class A : B {
+
+    val c: Int
+}
+""",
+        {"A": 6, "A.c": 8},
+        set(),
+    ),
+    "kotlin: an accessor below an annotation over several lines": (
+        "a.kt",
+        """\
+val a: Int
+    @Deprecated(
+"no"
+)
+    get() = 1
+
+fun b() {}
+""",
+        {"a": 1, "b": 7},
+        set(),
+    ),
+    "c++: macros in rows above an access specifier": (
+        "a.hpp",
+        """\
+class A : public QObject
+{
+    Q_OBJECT
+    Q_PROPERTY(bool isNULL READ isNULL)
+
+public:
+    explicit A(QObject *parent = 0);
+    int b;
+};
+
+class C : public D
+{
+    GENERATED_BODY()
+
+protected:
+    int e;
+};
+""",
+        {"A.A": 7, "A.b": 8, "C.e": 16},
+        {"A.public", "C.protected"},
+    ),
+    "c: an attribute with a blank before its argument": (
+        "a.h",
+        """\
+EXPORT int
+    a_putf (const char *format, ...) CHECK_PRINTF (2);
+EXPORT void a_log (const char *format, ...) CHECK_PRINTF (1);
+""",
+        {"a_putf": 2, "a_log": 3},
+        set(),
+    ),
     "bash: several variables": (
         "a.sh",
         """\

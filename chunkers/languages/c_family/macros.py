@@ -24,8 +24,8 @@ _MACRO_OF_FUNCTION = re.compile(
     rb"(?:(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*){1,6})(?=\{|requires\b)"
     rb"|(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
     rb"|RELEASED?|GUARDED|EXCLUDED?|EXCLUDES|ATTR|ATTRIBUTE|ATTRIBUTES|DEPRECATED|NOEXCEPT|NORETURN|PRINTF|FORMAT|NONNULL"
-    rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?%s?\s*){1,6})(?=;))"
-    % (_ARGUMENTS, _ARGUMENTS)
+    rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?"
+    rb"(?:[ \t]?%s)?\s*){1,6})(?=;))" % (_ARGUMENTS, _ARGUMENTS)
 )
 # "char* end() KJ_LIFETIMEBOUND;", "void run(int) const MACRO(x);": no statement has such a row, so any macro counts.
 _MACRO_OF_DECLARATION = re.compile(
@@ -35,14 +35,39 @@ _MACRO_OF_DECLARATION = re.compile(
 # Both begin like this, and most files have neither.
 _MACRO_AFTER_HEAD = re.compile(rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+[A-Z][A-Z0-9]*_")
 
+# "Q_OBJECT" and "GENERATED_BODY()" before "public:": the grammar takes them for the type of a field called "public".
+_ACCESS = re.compile(rb"(?:(?:public|protected|private)\b[\w \t]*+|signals|Q_SIGNALS)[ \t]*+:(?!:)")
+_ROWS_ABOVE = re.compile(
+    rb"(?P<macro>(?:\n[ \t]*+[A-Z][A-Z0-9_]{3,}(?:[ \t]?%s)?[ \t]*+\r?(?=\n)){1,40}+)\s*+\Z" % _ARGUMENTS
+)
+_LONGEST_ABOVE = 4_000
+_END_OF_MACRO = re.compile(rb"[A-Z0-9_)]\s*+\Z")
+_NEAR = 200
+
 
 def without_macros(source: bytes) -> bytes:
     """Blank macros alone in a row, and those around the heads of types and functions."""
     alone = _MACRO.sub(blanked, b"\n" + source)[1:]
-    heads = _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, alone))
+    heads = _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, _without_rows_above_access(alone)))
     if _MACRO_AFTER_HEAD.search(heads) is None:
         return heads
     return _MACRO_OF_DECLARATION.sub(blanked, _MACRO_OF_FUNCTION.sub(blanked, heads))
+
+
+def _without_rows_above_access(source: bytes) -> bytes:
+    """Blank macros in rows of their own right above "public:" and the like."""
+    parts: list[bytes] = []
+    done = 0
+    for access in _ACCESS.finditer(source):
+        place = access.start()
+        # Above most of them stands a brace or semicolon.
+        if _END_OF_MACRO.search(source, max(done, place - _NEAR), place) is None:
+            continue
+        found = _ROWS_ABOVE.search(source, max(done, place - _LONGEST_ABOVE), place)
+        if found is not None:
+            parts += [source[done : found.start()], blanked(found)]
+            done = place
+    return b"".join([*parts, source[done:]]) if parts else source
 
 
 # Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
