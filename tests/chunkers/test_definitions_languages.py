@@ -710,6 +710,25 @@ fun b() {}
         {"a": 1, "b": 7},
         set(),
     ),
+    "kotlin: a visible actual constructor in a row of its own": (
+        "a.kt",
+        """\
+@Serializable(with = S::class)
+public actual class A
+public actual constructor(public actual val date: D, public actual val time: T) : Comparable<A> {
+    public actual companion object {
+        internal actual val MIN: A = A(D.MIN, T.MIN)
+    }
+    public actual val year: Int get() = date.year
+}
+
+public actual fun A.Companion.parse(
+    input: CharSequence
+): A? = null
+""",
+        {"A": 2, "A.date": 3, "A.time": 3, "A.Companion": 4, "A.Companion.MIN": 5, "A.year": 7},
+        set(),
+    ),
     "c++: macros in rows above an access specifier": (
         "a.hpp",
         """\
