@@ -47,6 +47,22 @@ type RouteInfo struct{ Path string }
   end
 end
 """,
+    "lib/Parcel.java": """package lib;
+
+public final class Parcel {
+  private final int size;
+
+  public Parcel(int size) {
+    this.size = size;
+  }
+
+  public int weight() {
+    return size;
+  }
+}
+""",
+    "lib/src/Clock.kt": "package com.example\n\nclass Clock {\n    fun now(): Int {\n        return 1\n    }\n}\n",
+    "lib/api/lib.api": "public final class com/example/Clock {\n\tpublic final fun now ()I\n}\n",
     "src/LinkedMap.java": """package app;
 
 public final class LinkedMap<K, V> {
@@ -437,3 +453,18 @@ def test_a_namespace_in_front_is_that_of_the_file_where_no_folder_has_its_name(
         assert [it.path for it in index.usages(name).definitions] == [path]
         with pytest.raises(CqmError):
             index.read(ReadQuery("Other.ResiliencePipeline"))
+
+
+@pytest.mark.parametrize("text", ["Parcel.Parcel", "Parcel::Parcel", "Parcel#Parcel", "lib.Parcel.Parcel"])
+def test_a_constructor_asked_for_as_such_is_told_as_one_and_not_as_its_class(index: Index, text: str) -> None:
+    hit = index.search(Query(text)).hits[0]
+    assert (hit.path, hit.line, hit.symbol) == ("lib/Parcel.java", 6, "Parcel.Parcel")
+
+
+def test_a_class_is_told_by_its_name_alone(index: Index) -> None:
+    hit = index.search(Query("lib.Parcel")).hits[0]
+    assert (hit.path, hit.line, hit.symbol) == ("lib/Parcel.java", 3, "Parcel")
+
+
+def test_a_listing_of_an_api_comes_after_the_program(index: Index) -> None:
+    assert index.search(Query("com.example.Clock.now")).hits[0].path == "lib/src/Clock.kt"

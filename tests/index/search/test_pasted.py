@@ -39,6 +39,13 @@ public class Client {{
     }}
 }}
 """
+KOTLIN = """package com.example.time{package}
+
+fun {name}(size: Int): Int {{
+    val total = size * 2
+    return total + 1
+}}
+"""
 FILES = {
     "shop/orders.py": PYTHON.format(about="basket", first="check_basket", second="send_basket"),
     "shop/client.py": PYTHON.format(about="letter", first="check_letter", second="send_letter"),
@@ -49,6 +56,10 @@ FILES = {
     "docs/my notes.md": "# Notes\n\nA remark on orders and letters.\n",
     "src/main/java/com/example/web/Client.java": JAVA.format(package="web", name="send"),
     "src/main/java/com/example/mail/Client.java": JAVA.format(package="mail", name="post"),
+    # The root package has no folder.
+    "core/common/src/Zone.kt": KOTLIN.format(package="", name="offset"),
+    "core/jvm/src/Zone.kt": KOTLIN.format(package="", name="systemOffset"),
+    "core/jvm/src/internal/Rules.kt": KOTLIN.format(package=".internal", name="from"),
     "lib/Reader.cs": "namespace Shop\n{\n    public class Reader\n    {\n        public int ReadAll(byte[] data)\n"
     "        {\n            return data.Length;\n        }\n    }\n}\n",
     "src/errors.ts": "/** Refuses what has no owner. */\nexport function refuse(name: string): never {\n"
@@ -125,6 +136,20 @@ INNER = TRACEBACK + CALL.format("/app/shop/orders.py", 8, "check_basket")
             "\tSuppressed: java.lang.Error: b\n\t\tat com.example.mail.Client.post(Client.java:5)\n"
             "\tCaused by: java.lang.Error: c\n\t\tat com.example.mail.Client.post(Client.java:6)\n"),
             ("src/main/java/com/example/web/Client.java", "Client.send"),
+        ),
+        "a file without a folder for its root package": (
+            ("java.lang.Error: a\n\tat com.example.time.internal.RulesKt.from(Rules.kt:5)\n"
+            "\tat com.example.time.ZoneKt.offset(Zone.kt:5)"),
+            ("core/jvm/src/internal/Rules.kt", "from"),
+        ),
+        "of several source sets the one with the function": (
+            "java.lang.Error: a\n\tat com.example.time.ZoneKt$systemOffset$1.invoke(Zone.kt:5)",
+            ("core/jvm/src/Zone.kt", "systemOffset"),
+        ),
+        "a library has a file of the same name and other functions": (
+            ("java.lang.Error: a\n\tat org.other.Rules.apply(Rules.kt:5)\n"
+            "\tat com.example.time.ZoneKt.offset(Zone.kt:5)"),
+            ("core/common/src/Zone.kt", "offset"),
         ),
         "only the name of the file, with its function": (
             "==1== Invalid read\n==1==    at 0x1: free (run.py:2)\n==1==    by 0x2: end_tool (run.py:15)",
