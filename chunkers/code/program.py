@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from cqm.chunkers.model import ChunkOptions
     from cqm.chunkers.recovery.conflicts import Side
+    from cqm.chunkers.recovery.segments import Segment
 
 
 _LONGEST_CHARACTER = 4
@@ -172,7 +173,8 @@ def parts_of(text: str, language: str, options: "ChunkOptions") -> list[str]:
     """Divide a program over the limit of parsing between its outermost declarations, into parts within the limit.
 
     A program within the limit is one part. So is any where that limit is below 100,000 bytes, since people set such to
-    have nothing parsed, one without a language whose declarations can be told apart, and a minified one.
+    have nothing parsed, one without a language whose declarations can be told apart, and a minified one. A declaration
+    over the limit, such as `extern "C" { ... }` around a header, is divided too; names in it are then without its own.
 
     Parameters:
         text: the whole text.
@@ -186,15 +188,27 @@ def parts_of(text: str, language: str, options: "ChunkOptions") -> list[str]:
     if row is None or row.unread is None or len(data) <= limit or is_minified:
         return [text]
     begins, last, row_end = [0], 0, 0
-    for segment in segments_of(data, row.unread):
-        if segment.end > row_end:
-            row_end = data.find(b"\n", segment.end) + 1 or len(data)
+    for end, is_border in _ends(segments_of(data, row.unread), limit):
+        if end > row_end:
+            row_end = data.find(b"\n", end) + 1 or len(data)
         # A comment above a declaration stays with it, so a part ends with the row of the declaration before.
         if row_end - begins[-1] > limit and last > begins[-1]:
             begins.append(last)
         last = row_end
+        if is_border and begins[-1] < row_end < len(data):
+            begins.append(row_end)
     ends = [*begins[1:], len(data)]
     return [data[first:end].decode("utf-8", "surrogatepass") for first, end in zip(begins, ends, strict=True)]
+
+
+def _ends(segments: "Iterable[Segment]", limit: int) -> "Iterator[tuple[int, bool]]":
+    """Yield the end of each segment, and whether a part has to end there: around the block of one over the limit."""
+    for segment in segments:
+        if segment.end - segment.start > limit and segment.inner:
+            yield segment.opens + 1, True
+            yield from _ends(segment.inner, limit)
+            yield segment.inner[-1].end, True
+        yield segment.end, False
 
 
 def _is_unsafe(data: bytes, row: Language) -> bool:

@@ -1,9 +1,10 @@
 """Decode a JSON string and map its characters to positions in the JSON."""
 
-import json
 import re
 from bisect import bisect_right
 from typing import NamedTuple
+
+from cqm.chunkers.structured.spans_of_json import loads
 
 # RFC 8259, section 7: a character beyond the first plane is two escapes.
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|.)", re.DOTALL)
@@ -39,7 +40,7 @@ def encoded(source: str, start: int, end: int) -> Encoded:
     """
     written = source[start:end]
     try:
-        text = json.loads(written, strict=False)
+        text = loads(written)
     except (ValueError, RecursionError):
         return Encoded("", start + 1)
     if not isinstance(text, str):

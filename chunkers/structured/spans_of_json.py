@@ -150,10 +150,25 @@ def value_of(text: str, node: Node) -> object:
 
 def _decoded(written: str) -> object:
     try:
-        # A raw tab or line end in a string is a harmless violation of the standard.
-        value: object = json.loads(written, strict=False)
+        return loads(written)
     except (ValueError, RecursionError):
         return None
+
+
+def loads(written: str) -> object:
+    """Return the Python value of JSON. Halves of surrogate pairs, which nothing can store, become U+FFFD each.
+
+    Raises:
+        ValueError: it is no JSON.
+        RecursionError: it is nested too deep.
+    """
+    # A raw tab or line end in a string is a harmless violation of the standard.
+    value: object = json.loads(written, strict=False)
+    if "\\ud" in written or "\\uD" in written:
+        whole = (
+            json.dumps(value, ensure_ascii=False).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        )
+        value = json.loads(whole)
     return value
 
 

@@ -357,6 +357,22 @@ def test_a_program_over_the_limit_is_parsed_in_parts() -> None:
     assert all(piece.text == text[piece.start : piece.end] for piece in report.chunks)
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("large.h", '#ifdef __cplusplus\nextern "C" {\n#endif\n\n', "\n#ifdef __cplusplus\n}\n#endif\n"),
+        ("large.cpp", "namespace n {\n\n", "\n}  // namespace n\n"),
+    ],
+)
+def test_a_block_around_all_of_a_program_over_the_limit_is_divided_too(name: str, before: str, after: str) -> None:
+    """Once such a header had no names at all."""
+    inside = "".join(f"/* Doc {number}. */\nint f{number}(int a);\n\n" for number in range(9_000))
+    report = chunk(Document(name, f"int first;\n{before}{inside}{after}"), ChunkOptions(max_parse_bytes=100_000))
+    found = [it for piece in report.chunks for it in piece.definitions]
+    assert {it.name for it in found} >= {"first", *(f"f{number}" for number in range(9_000))}
+    assert not [it.name for it in found if it.is_guessed and it.name != "n"]
+
+
 @pytest.mark.parametrize("language", ["c", "cpp"])
 def test_macros_before_and_behind_a_type_take_no_declaration(language: str) -> None:
     text = (

@@ -352,6 +352,30 @@ def test_large_updates_in_worker_processes_give_the_same_index_as_one_process(tr
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "half.ipynb",
+            r'{"cells": [{"cell_type": "code", "source": ["weigh = \"half \ud83d pair\"\n"]}], "nbformat": 4}',
+        ),
+        ("half.json", r'{"weigh \ud83d": "half \ud83d pair \ud83d\ude00", "more": ["\udE00"]}'),
+        (
+            "issue.json",
+            r'[{"number": 7, "title": "weigh \ud83d", "body": "half pair", "html_url": "https://github.com/a/b/issues/7"}]',
+        ),
+    ],
+)
+def test_half_a_surrogate_pair_in_json_does_not_end_an_update(
+    tree: Path, options: IndexOptions, name: str, text: str
+) -> None:
+    """Once a notebook with one ended it with a TypeError."""
+    (tree / name).write_text(text)
+    with Index.open(tree, options) as index:
+        assert not index.update().failed
+        assert any(hit.path == name for hit in index.search(Query("half pair weigh")).hits)
+
+
 def test_a_query_with_half_a_surrogate_pair_is_refused(index: Index) -> None:
     with pytest.raises(QueryError, match="Unicode"):
         index.search(Query("\ud800"))
