@@ -36,9 +36,7 @@ def tokens_by_line(lines: Sequence[str]) -> list[float]:
     """Return for each line with its end a number of tokens that it hardly exceeds; those of a text are their sum."""
     if len(max(lines, key=len, default="")) <= _USUAL_LINE:
         return list(map(_tokens_of_line, lines))
-    return [
-        _tokens_of_line(line) if len(line) <= _USUAL_LINE else _tokens_of_line.__wrapped__(line) for line in lines
-    ]
+    return [_tokens_of_line(line) if len(line) <= _USUAL_LINE else _tokens_of_line.__wrapped__(line) for line in lines]
 
 
 def tokens_of_lines(lines: Iterable[str]) -> int:
