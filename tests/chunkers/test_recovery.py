@@ -382,6 +382,29 @@ def test_macros_before_and_behind_a_type_take_no_declaration(language: str) -> N
     assert names_of(text, language) == {"ucal_open", "ucal_close", "after"}
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("class __TBB_OLD Error : public std::exception\n{\n  int f();\n};\n", {"Error", "Error.f"}),
+        (
+            "class A {\n  A* __TBB_EXPORTED move() throw() __TBB_override;\n  void raise() __TBB_override { throw 1; }\n};\n",
+            {"A", "A.move", "A.raise"},
+        ),
+        (
+            "class A {\n  __TBB_OLD_METHOD ~A();\n  typedef void (__TBB_OLD_FUNC *operation)(int);\n  int size;\n};\n",
+            {"A", "A.~A", "A.operation", "A.size"},
+        ),
+        ("void ITTAPI __itt_pause(void);\nvoid ITTAPI __itt_resume(void);\n", {"__itt_pause", "__itt_resume"}),
+        ("class A {\n  enum : id_type { none = 1, all };\n};\n", {"A", "A.none", "A.all"}),
+        ("template<> __device__ half2 padd<half2>(const half2& a) {\n  return a;\n}\n", {"padd"}),
+    ],
+)
+def test_macros_with_two_underscores_take_no_name_of_cpp(text: str, names: set[str]) -> None:
+    """Once such a class was a function called after its base, and methods were called after the macro."""
+    found = {it.name for piece in chunk(Document("a.h", text, "cpp")).chunks for it in piece.definitions}
+    assert found == names
+
+
 def test_what_cannot_be_read_between_functions_of_a_namespace_leaves_them() -> None:
     inside = "".join(
         f'KJ_TEST("no {number}") {{\n  KJ_IF_SOME(a, b) {{ run(a); }} else {{ }}\n}}\n\n'

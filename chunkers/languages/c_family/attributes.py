@@ -9,7 +9,7 @@ from cqm.chunkers.languages.model import blank, blanked
 
 _ARGUMENTS = rb"(?:\((?:[^()]++|\([^()]*+\))*+\))"
 _REST = (
-    rb"(?<!\w__)(?!attribute|declspec|extension|typeof|asm\b|int\d|m\d|[bf]p?f?\d|float\d)[a-z_]\w*+%s?" % _ARGUMENTS
+    rb"(?<!\w__)(?!attribute|declspec|extension|typeof|asm\b|int\d|m\d|[bf]p?f?\d|float\d)[A-Za-z_]\w*+%s?" % _ARGUMENTS
 )
 _MORE = rb"(?:\s+__%s){0,8}" % _REST
 # Many types are named as "struct __data {" is, and many fields as "} __data;": without a name only these count.
@@ -26,6 +26,8 @@ _OF_TYPE = re.compile(
     rb"|(?<=\] __)%s%s(?=\s*[=;])))"
     % (_REST, _MORE, _KNOWN, _MORE_KNOWN, _KNOWN, _MORE_KNOWN, _REST, _MORE, _REST, _MORE)
 )
+# The grammar takes the type of an enum without a name for its name.
+_BASE_OF_ENUM = re.compile(rb"enum(?<!\wenum)\s*+(?P<macro>:\s*+[A-Za-z_][\w: \t]*+)(?=\s*\{)")
 _TYPE_FOLLOWS = (
     rb"(?=\s+(?:(?:static|inline|extern|struct|union|enum|class|void|bool|char|short|int|long|float|double|unsigned"
     rb"|signed)\b|(?:const\s+)?(?!__|const\b)[A-Za-z_]\w*+(?:\s[\s*]*|\*[\s*]*)[A-Za-z_]\w*+\s*[(=;\[]))"
@@ -50,8 +52,8 @@ _LONGEST_TYPE = 100
 
 
 def without_attributes_of_types(source: bytes) -> bytes:
-    """Blank attributes as of "struct __packed s {", "} __packed;" and "ids[] __initconst = {"."""
-    return _OF_TYPE.sub(blanked, source)
+    """Blank attributes as of "struct __packed s {" and "ids[] __initconst = {", and the type of a nameless enum."""
+    return _BASE_OF_ENUM.sub(blanked, _OF_TYPE.sub(blanked, source))
 
 
 def without_attributes(source: bytes) -> bytes:
@@ -84,8 +86,10 @@ def _without_last(found: re.Match[bytes]) -> bytes:
     """Blank the attributes of "int count __read_mostly = 3;", but not the name in "unsigned long __count;"."""
     row = _row_before(found)
     before = _TYPE_AND_NAME.search(row) if b"#" not in row else None
-    is_named = before is not None and before["word"] not in _NO_TYPES and before["name"] not in _NO_NAMES
-    return blank(found[0]) if is_named else found[0]
+    if before is None or before["word"] in _NO_TYPES or before["name"] in _NO_NAMES:
+        return found[0]
+    # In "void ITTAPI __itt_pause(void);" the macro is the one before.
+    return found[0] if before["name"].isupper() and b"(" in found[0] else blank(found[0])
 
 
 # "Y [[deprecated]] = 1" in an enum, and "class [[nodiscard]] alignas(16) Al {".

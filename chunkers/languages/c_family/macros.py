@@ -17,23 +17,25 @@ _ARGUMENTS = rb"(?:\((?:[^()\"]++|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))"
 _MACRO_IN_CLASS = re.compile(rb"class(?<!\wclass) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
 _MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
 
+_NAME_BEHIND = rb"(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|__(?!attribute|asm|declspec|except|finally|try)[A-Za-z]\w*+)"
+"""Of a macro behind the head of a function: in capitals, or with the underscores of compilers and libraries."""
 # "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
 # "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
 _MACRO_OF_FUNCTION = re.compile(
-    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+(?=[A-Z])"
-    rb"(?:(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*){1,6})(?=\{|requires\b)"
+    rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+(?=[A-Z_])"
+    rb"(?:(?P<macro>(?:%s%s?\s*){1,6})(?=\{|requires\b)"
     rb"|(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
     rb"|RELEASED?|GUARDED|EXCLUDED?|EXCLUDES|ATTR|ATTRIBUTE|ATTRIBUTES|DEPRECATED|NOEXCEPT|NORETURN|PRINTF|FORMAT|NONNULL"
     rb"|ANALYSIS|AVAILABLE|UNAVAILABLE|WARN|UNUSED|MALLOC|PURE|CONST|COLD|HOT|LIFETIME)(?:_[A-Z0-9_]*+)?"
-    rb"(?:[ \t]?%s)?\s*){1,6})(?=;))" % (_ARGUMENTS, _ARGUMENTS)
+    rb"(?:[ \t]?%s)?\s*){1,6})(?=;))" % (_NAME_BEHIND, _ARGUMENTS, _ARGUMENTS)
 )
 # "char* end() KJ_LIFETIMEBOUND;", "void run(int) const MACRO(x);": no statement has such a row, so any macro counts.
 _MACRO_OF_DECLARATION = re.compile(
     rb"\)(?:(?<=\(\))|\s*(?:const|noexcept|override|final)\b(?:\s*(?:const|noexcept|override|final|&&?))*+)\s*+"
-    rb"(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?\s*){1,6})(?=;)" % _ARGUMENTS
+    rb"(?P<macro>(?:%s%s?\s*){1,6})(?=;)" % (_NAME_BEHIND, _ARGUMENTS)
 )
 # Both begin like this, and most files have neither.
-_MACRO_AFTER_HEAD = re.compile(rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+[A-Z][A-Z0-9]*_")
+_MACRO_AFTER_HEAD = re.compile(rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+(?:[A-Z][A-Z0-9]*_|__[A-Za-z])")
 
 # "Q_OBJECT" and "GENERATED_BODY()" before "public:": the grammar takes them for the type of a field called "public".
 _ACCESS = re.compile(rb"(?:(?:public|protected|private)\b[\w \t]*+|signals|Q_SIGNALS)[ \t]*+:(?!:)")
@@ -73,18 +75,18 @@ def _without_rows_above_access(source: bytes) -> bytes:
 # Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
 _ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
 _EXPORT = re.compile(
-    rb"\n[ \t]*+(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s?\s+){1,4})"
+    rb"\n[ \t]*+(?P<macro>(?:(?:__)?+[A-Z][A-Z0-9_]{3,}%s?\s+){1,4})"
     rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>]\s*[\s*&]~?\w[\w:]*\s*[({=;\[]"
     rb"|(?:(?:explicit|virtual|inline|constexpr)[ \t]+)*(?:~[A-Za-z_]\w*[ \t]*\(|operator\b)"
     rb"|[A-Za-z_][\w \t*]*?[\w*][ \t]*\([ \t]*\*[ \t]*\w+[ \t]*\)[ \t]*\()" % _ARGUMENTS
 )
 # "INLINE buffer(int n) : size_(n) {": a constructor has no type that would stand between.
 _INITIALISED = re.compile(
-    rb"\n[ \t]*+(?=[A-Ze])(?:explicit[ \t]+)?(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?[ \t]+)+)"
+    rb"\n[ \t]*+(?=[A-Ze_])(?:explicit[ \t]+)?(?P<macro>(?:(?:__)?+[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?[ \t]+)+)"
     rb"(?=(?:explicit[ \t]+)?[A-Za-z_]\w*+[ \t]*\((?:[^(){};]|\([^()]*+\))*+\)\s*(?:noexcept\s*%s?\s*)?:\s*"
     rb"(?://[^\n]*+\n\s*)*+[\w:<>]+\s*[({])" % (_ARGUMENTS, _ARGUMENTS)
 )
-_ROW_OF_CAPITALS = re.compile(rb"\n[ \t]*+(?:[A-Z][A-Z0-9_]|explicit)")
+_ROW_OF_CAPITALS = re.compile(rb"\n[ \t]*+(?:(?:__)?+[A-Z][A-Z0-9_]|explicit)")
 """Where the two of them may match."""
 # Before "=" or ";" a name without arguments is a constant's, "int MAX_SIZE = 4;", and one with parameters a function's.
 _BETWEEN = re.compile(
@@ -117,7 +119,7 @@ _ROW = re.compile(
     rb"|%s(?=[ \t]*\r?\n(?:[ \t]*\r?\n)*+[ \t]*[A-Za-z~#/}])))" % _ARGUMENTS
 )
 # "typedef BOOL (WINAPI *run)(int);".
-_CONVENTION = re.compile(rb"\((?P<macro>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\*[ \t]*\w+[ \t]*\)\s*\()")
+_CONVENTION = re.compile(rb"\((?P<macro>(?:__)?+[A-Z][A-Z0-9_]{3,})(?=[ \t]*\*[ \t]*\w+[ \t]*\)\s*\()")
 _SIZED = re.compile(rb"__int(?:8|16|32|64)\b")
 # A comment in a macro hides its rest from the grammar.
 _NOTE_IN_MACRO = re.compile(rb"/\*[^*\n]{0,200}\*/(?=[^\n]{0,200}\\\r?\n)")
