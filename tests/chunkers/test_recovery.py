@@ -387,7 +387,7 @@ def test_macros_before_and_behind_a_type_take_no_declaration(language: str) -> N
     [
         ("class __TBB_OLD Error : public std::exception\n{\n  int f();\n};\n", {"Error", "Error.f"}),
         (
-            "class A {\n  A* __TBB_EXPORTED move() throw() __TBB_override;\n  void raise() __TBB_override { throw 1; }\n};\n",
+            "class A {\n  A* __TBB_API move() __TBB_override;\n  void raise() __TBB_override { throw 1; }\n};\n",
             {"A", "A.move", "A.raise"},
         ),
         (
