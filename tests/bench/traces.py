@@ -374,7 +374,7 @@ def questions(language: str, repo: str, options: argparse.Namespace) -> Iterator
         form, text, it = trace(n, language, known, options.seed)
         yield Asked("trace", form, text, it.path, it.line)
     random = Random(f"{options.seed}:{language}:{repo}")
-    for it in random.sample(known, 4 // count or 1):
+    for it in random.sample(known, min(4 // count or 1, len(known))):
         for form, text in places(it):
             yield Asked("place", form, text, it.path, it.line, it.name)
     endings = {*FUNCTIONS, "md"}

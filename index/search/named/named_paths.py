@@ -182,12 +182,19 @@ def _of_word(lookup: NameLookup, question: Question, plain: str, root: str) -> N
 
 
 def _of_place(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
-    """Tell of a question that is a place whether there is no such file."""
+    """Tell of a question that is a place whether there is no such file; of any place whether its file has no chunks."""
     lines = question.lines
-    if not lines or len(question.places) > 1 or not has_usual_ending(lines.path):
+    if len(question.places) > 1 or not has_usual_ending(question.places[0].path):
         return NamedPaths(question)
     tree = tree_of(lookup.generation, root)
-    if tree.of(lines.path) or tree.of(question.places[0].path) or tree.alone(lines.path):
+    asked = dict.fromkeys([*([lines.path] if lines else []), question.places[0].path])
+    if found := [it.path for path in asked for it in tree.of(path) or tree.alone(path)]:
+        if any(map(lookup.generation.manifest.chunks_of, found)):
+            return NamedPaths(question)
+        # The other words of a message may still be found.
+        is_alone = " " not in question.text.strip()
+        return NamedPaths(question, (), f"{found[0]} is empty or left out of the index", is_missing=is_alone)
+    if not lines:
         return NamedPaths(question)
     return _without_file(lookup, question, question, tree, root, plain_name(lines.path))
 

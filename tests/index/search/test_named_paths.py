@@ -97,6 +97,14 @@ def test_a_file_without_lines_in_the_index_is_told(index: Index) -> None:
     assert answer.confidence is not Confidence.HIGH
 
 
+@pytest.mark.parametrize("text", ["lib/empty.go:3", "lib/empty.go#L3-L5", "lib/empty.go:3:7: undefined: run"])
+def test_a_place_in_a_file_without_lines_in_the_index_is_told(index: Index, text: str) -> None:
+    """Once other files answered it, surely and without a word."""
+    answer = ask(index, text)
+    assert answer.degraded == "lib/empty.go is empty or left out of the index"
+    assert " " in text or answer.confidence is not Confidence.HIGH
+
+
 @pytest.mark.parametrize("text", ["what is in src/run.go", "explain shop/binding/xml.go", "how GET/POST is handled"])
 def test_a_sentence_with_a_path_is_no_path(index: Index, text: str) -> None:
     assert "no file" not in ask(index, text).degraded
