@@ -263,8 +263,9 @@ def _function_of(scope: str) -> str:
     """Return the words that name the function of "app//com.example.Client$send$1.invoke"; of a constructor its type."""
     outer, _, name = scope.rpartition(".")
     types = outer.rpartition(".")[2].split("$")
+    named = types if name == "<init>" else types[1:]
     # A word "from" at the beginning would tell an inclusion.
-    return "".join(f".{part} " for part in [*types[name != "<init>" :], *name.split("$")]) if name else ""
+    return "".join(f".{part} " for part in [*named, *name.split("$")]) if name else ""
 
 
 def _lines_of(groups: Mapping[str, str | None]) -> tuple[int, int]:

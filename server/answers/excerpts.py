@@ -19,7 +19,7 @@ Terms = Sequence[AbstractSet[int]]
 _DECLARATION_SHARE = 0.25
 """Largest share of the room for the line declaring a symbol, when part of its body is shown."""
 MARK_TOKENS = 18
-"""Tokens of a line marking left-out lines, with the reply's mark."""
+"""Most tokens of a line marking left-out lines, with the reply's mark, in a file of up to 999,999 lines."""
 _EQUAL = 1e-9
 _COMMENT_SHARE = 0.15
 """Largest share of the room for a comment that is asked for with its definition: a longer one would fill a reply. The
@@ -54,7 +54,7 @@ class Source:
     said: Terms = ()
 
     def tokens(self, part: range) -> float:
-        """Estimate the tokens of some of the lines."""
+        """Add up the tokens of some of the lines."""
         return sum(self.costs[part.start : part.stop])
 
 

@@ -95,7 +95,23 @@ async def _parsed(lines: "_Input") -> AsyncIterator[SessionMessage | Exception]:
             yield error
 
 
-class _Messages:
+class _Stream:
+    """A stream of the SDK over descriptors of the process, which outlive it: to close it does nothing."""
+
+    async def aclose(self) -> None:
+        """Do nothing."""
+
+    async def __aenter__(self) -> Self:
+        """The stream itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Do nothing."""
+
+
+class _Messages(_Stream):
     """The stream of a client's messages. Lines that are none are answered; it ends when all requests have answers.
 
     Parameters:
@@ -143,18 +159,6 @@ class _Messages:
         except StopAsyncIteration:
             raise anyio.EndOfStream from None
 
-    async def aclose(self) -> None:
-        """Do nothing: what is read belongs to the process."""
-
-    async def __aenter__(self) -> Self:
-        """The stream itself."""
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Do nothing, as `aclose`."""
-
 
 class _Requests:
     """Requests of a client that have no answer yet.
@@ -195,7 +199,7 @@ class _Requests:
                 await self._changed.wait()
 
 
-class _Answers:
+class _Answers(_Stream):
     """The stream of messages to a client, one at a time. Answers are noted as they are sent."""
 
     def __init__(self, wire: "_Output", requests: _Requests) -> None:
@@ -210,18 +214,6 @@ class _Answers:
             async with self._sending:
                 await self._wire.write(f"{line}\n")
         self._requests.said(item.message)
-
-    async def aclose(self) -> None:
-        """Do nothing: the descriptor belongs to the process."""
-
-    async def __aenter__(self) -> Self:
-        """The stream itself."""
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Do nothing, as `aclose`."""
 
 
 def _no_message(error: Exception) -> JSONRPCError | None:
