@@ -33,7 +33,7 @@ from cqm.server.answers.symbols.usages import usage_text
 from cqm.server.client_views import are_drawn
 from cqm.server.console import one_line
 from cqm.server.errors import SettingsError
-from cqm.server.mcp.behind import PATIENCE_SECONDS, ask_again
+from cqm.server.mcp.behind import LACKS, PATIENCE_SECONDS, ask_again
 from cqm.server.mcp.client_roots import NamedRoots
 from cqm.server.mcp.in_step import ToolContext, asked_in_step, bring_in_step, progress_to, seconds_of, settings_note
 from cqm.server.mcp.replies import (
@@ -182,8 +182,10 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         else:
             of_root = of_each_root(of_root)
         asks[name] = functools.partial(_searched, opened, of_root, note, wait_seconds)
-    answers = await run_sync(each_answer, asks)
-    answer = answers[name] if len(places) == 1 else joined(asked, answers)
+    answer = await _searched_soon(opened, of_root) if len(places) == 1 else None
+    if answer is None:
+        answers = await run_sync(each_answer, asks)
+        answer = answers[name] if len(places) == 1 else joined(asked, answers)
     budget = places[0][0].room(token_budget, note)
     root = ", ".join(map(str, roots))
     if wanted.is_of_lines:
@@ -360,6 +362,14 @@ async def index_status(
     text = served.missing_note(path, named, roots) + "\n\n".join(text for text, _ in told)
     drawn = served.views.status([status for _, status in told]) if served.views and are_drawn(ctx) else ""
     return with_facts(text, "status", [status_facts(status) for _, status in told], drawn)
+
+
+async def _searched_soon(opened: OpenIndex, query: Query) -> Answer | None:
+    """Ask without another thread; None where one must ask, or wait for what the index lacks."""
+    try:
+        return await opened.index.search_soon(query)
+    except LACKS:
+        return None
 
 
 def _searched(opened: OpenIndex, query: Query, note: str, wait: float | None) -> Answer:

@@ -214,6 +214,10 @@ class RemoteIndex:
         """Answer a query from the present contents of the index; see `Index.search`."""
         return self._calls.call(Answer, "search", query=query)
 
+    async def search_soon(self, query: Query) -> Answer | None:
+        """Answer a query from an event loop; None where `search` must be used, see `Calls.call_soon`."""
+        return await self._calls.call_soon(Answer, "search", query=query)
+
     def usages(
         self, name: str, limit: int = 50, cursor: str = "", groups: "tuple[ReferenceGroup, ...]" = (), depth: int = 1
     ) -> "SymbolUses":

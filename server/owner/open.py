@@ -95,6 +95,9 @@ class OpenedIndex(Protocol):
     def search(self, query: Query) -> Answer:
         """Answer a query."""
 
+    async def search_soon(self, query: Query) -> Answer | None:
+        """Answer a query from an event loop; None where a thread must `search`."""
+
     def usages(
         self,
         name: str,

@@ -13,6 +13,8 @@ from cqm.server.errors import SharingError
 _LENGTH = struct.Struct(">I")
 _LONGEST = 256 << 20
 """Bytes of a message. A page of a hundred results has less than a hundredth of them."""
+_USUAL = 1 << 18
+"""Bytes of a message that is read by an event loop."""
 _PATIENCE_SECONDS = 30.0
 """Longest wait for the rest of a begun message, or for the other side to take one."""
 
@@ -82,6 +84,24 @@ class Wire:
         except OSError:
             return True
         return True
+
+    async def receive_soon(self) -> Message:
+        """Wait for a message in an event loop and return it; raises as `receive` does."""
+        from anyio import to_thread, wait_readable  # of a server, which has it loaded
+
+        await wait_readable(self._connection)
+        return self.receive(0) if self._has_all() else await to_thread.run_sync(self.receive)
+
+    def _has_all(self) -> bool:
+        """Whether the message that has begun is here whole, so that nobody waits for it."""
+        self._connection.settimeout(0)
+        with _as_connection_error():
+            begun = self._connection.recv(_LENGTH.size, socket.MSG_PEEK)
+            if len(begun) < _LENGTH.size:
+                return not begun
+            (length,) = _LENGTH.unpack(begun)
+            size = _LENGTH.size + int(length)
+            return size <= _USUAL and len(self._connection.recv(size, socket.MSG_PEEK)) == size
 
     def wait(self) -> None:
         """Wait until a message begins or the other side is gone; another thread may send meanwhile."""

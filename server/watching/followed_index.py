@@ -99,6 +99,10 @@ class FollowedIndex(Index):
         answer = super().search(query)
         return replace(answer, freshness=judged(answer.freshness, backlog.count, backlog.since))
 
+    async def search_soon(self, query: Query) -> Answer | None:  # noqa: ARG002 - as another process has it
+        """Return None: a search keeps this process busy, so a thread must `search`."""
+        return None
+
     def wait(self, seconds: float) -> bool:
         """Wait until all changes known now are in the index; whether they are. False when nobody follows its files."""
         watcher = self._watcher

@@ -6,7 +6,10 @@ of a rename back for half a second, and hides an overflow of the kernel's queue.
 """
 
 import errno
+import fcntl
 import os
+import struct
+import termios
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,11 +179,15 @@ class _Reader(InotifyFD):
         super().__init__()
         self._passing = Condition()
         self._passed = 0
+        self._is_idle = False
 
     def catch_up(self, seconds: float) -> bool:
         """Wait until the events that are in the queue now were handled; return whether they were."""
         mark = _Mark()
         try:
+            # Looked at in this order: what left the queue before was handled by a reader that is idle now.
+            if not self._bytes_in_queue() and self._is_idle:
+                return True
             descriptor = self.add_callback(_ASIDE, _ASIDE_MASK, mark, CallbackId(id(mark)))
             # The end of a watch is an event too, and the last one in the queue now.
             self.remove_callbacks([(descriptor, CallbackId(id(mark)))])
@@ -189,6 +196,17 @@ class _Reader(InotifyFD):
             return False
         with self._passing:
             return self._passing.wait_for(lambda: self._passed >= descriptor, seconds)
+
+    def _bytes_in_queue(self) -> int:
+        (size,) = struct.unpack("i", fcntl.ioctl(self._inotify_fd, termios.FIONREAD, bytes(4)))
+        return int(size)
+
+    def _check_inotify_fd(self) -> bool:
+        # Called by `read_events` when all events that it read before were handled. It waits for others, and reads none.
+        self._is_idle = True
+        is_readable = super()._check_inotify_fd()
+        self._is_idle = False
+        return is_readable
 
     def handle_event(self, event: InotifyEvent) -> None:
         """Handle an event; one that ends a watch is noted too."""

@@ -1,16 +1,21 @@
 """Any number of clients use an index at once, each as if it had it alone."""
 
+import json
 import os
+import socket
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 
 from cqm.index.engine import Index
 from cqm.index.model.errors import QueryError, ScanError
 from cqm.index.model.query import FileProblem, Query
+from cqm.server.owner.wire import Wire
 
 if TYPE_CHECKING:
     from conftest import Place
@@ -120,6 +125,52 @@ def test_a_call_that_goes_on_ends_when_the_index_is_closed(large: "Place", backg
     going_on = background(lambda: index.update(report=lambda _: index.close()))
     with pytest.raises(ScanError, match="is closed"):
         going_on.result()
+
+
+def test_an_event_loop_gets_the_answers_and_errors_of_a_thread(place: "Place") -> None:
+    with place.open() as index:
+        index.update()
+        asked = Query("compute_1")
+        assert anyio.run(index.search_soon, asked) == index.search(asked)
+        with pytest.raises(QueryError, match="The query is empty"):
+            anyio.run(index.search_soon, Query(" "))
+        assert anyio.run(index.search_soon, asked) == index.search(asked)
+
+
+def test_an_event_loop_that_gives_a_question_up_takes_no_answer_for_that_of_another(place: "Place") -> None:
+    async def given_up() -> Any:
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            return await index.search_soon(Query("compute_1"))
+
+    with place.open() as index:
+        index.update()
+        assert anyio.run(given_up) is None
+        assert index.search(Query("compute_2")).hits[0].path == "module_2.py"
+        answer = anyio.run(index.search_soon, Query("compute_0"))
+        assert answer is not None
+        assert answer.hits[0].path == "module_0.py"
+
+
+def test_an_event_loop_sends_a_question_to_a_thread_when_the_owner_is_dead(place: "Place") -> None:
+    with place.open() as index:
+        index.update()
+        place.kill()
+        assert anyio.run(index.search_soon, Query("compute_1")) is None
+        assert index.search(Query("compute_1")).hits[0].path == "module_1.py"
+        assert anyio.run(index.search_soon, Query("compute_1")) is not None
+
+
+@pytest.mark.parametrize("size", [10, 300_000])
+def test_a_message_that_comes_in_pieces_arrives_whole_in_an_event_loop(size: int, background: Any) -> None:
+    ours, theirs = socket.socketpair()
+    message = {"text": "x" * size}
+    data = json.dumps(message).encode()
+    with closing(Wire(ours)) as wire, theirs:
+        theirs.sendall(len(data).to_bytes(4, "big") + data[:5])
+        rest = background(lambda: theirs.sendall(data[5:]))
+        assert anyio.run(wire.receive_soon) == message
+        rest.result()
 
 
 def test_a_search_does_not_wait_for_an_update(large: "Place") -> None:

@@ -98,7 +98,7 @@ def test_a_shared_index_is_opened_as_an_index_is() -> None:
 
 def test_every_method_that_is_called_over_the_socket_takes_and_gives_what_that_of_an_index_does() -> None:
     there = offered(FollowedIndex)
-    assert methods().keys() == there.keys() - {"close", "retire", "__enter__", "__exit__"}
+    assert methods().keys() == there.keys() - {"close", "retire", "search_soon", "__enter__", "__exit__"}
     for name, method in methods().items():
         parameters = there[name].keys() - {"self", "return"}
         assert method.takes.keys() == parameters - HOOKS

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from threading import Condition, Event
+from threading import Condition, Event, Thread
 
 import pytest
 
@@ -489,3 +489,40 @@ def _two_names(root: Path, number: int) -> tuple[Path, Path]:
     if number == 0:
         names[0].touch()
     return names if number % 2 == 0 else names[::-1]
+
+
+@linux_only
+def test_who_catches_up_knows_of_every_change_made_before_while_others_make_changes(tmp_path: Path) -> None:
+    from cqm.server.watching.inotify import InotifyWatch
+
+    told: set[Path] = set()
+
+    def tell(path: Path) -> None:
+        # It takes a while, in which others run: the reader has the event then, and the queue is empty.
+        if all(path in list(tmp_path.iterdir()) for _ in range(5)):
+            told.add(path)
+
+    watch = InotifyWatch(tmp_path, folders=lambda top: [top], changed=tell, lost=lambda _: None)
+    watch.start()
+    over = Event()
+
+    def others(number: int) -> None:
+        while not over.is_set():
+            (tmp_path / f"other-{number}").touch()
+
+    threads = [Thread(target=others, args=(number,)) for number in range(2)]
+    try:
+        for is_busy in (False, True):
+            for thread in threads if is_busy else ():
+                thread.start()
+            for number in range(200):
+                mine = tmp_path / f"mine-{is_busy}-{number}"
+                mine.write_text("")
+                assert watch.catch_up(PATIENCE_SECONDS)
+                assert mine in told
+    finally:
+        over.set()
+        for thread in threads:
+            if thread.ident:
+                thread.join()
+        watch.stop()
