@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import index_folder, is_begun
 from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.errors import IndexInUseError, ReadOnlyError, StoreError
@@ -85,7 +86,8 @@ def status(root: Path, settings: AskedSettings, *, failed: bool, skipped: bool, 
 def watch(given: Path, settings: "Settings", *, as_json: bool) -> int:
     """Follow the files of a folder until Ctrl-C, and report each update.
 
-    Changed settings hold at once, and so does the new folder of a switched link.
+    Changed settings hold at once, and so does the new folder of a switched link. Where the index cannot be opened with
+    them, that is told, and those before hold on.
 
     Parameters:
         given: the folder, by an absolute path in which links may be switched.
@@ -101,15 +103,28 @@ def watch(given: Path, settings: "Settings", *, as_json: bool) -> int:
         else:
             show(watch_lines(said.message, said.paths, said.summary))
 
+    followed, held = FollowedSettings(settings), settings
     while True:
-        root, followed = Path(os.path.realpath(given)), FollowedSettings(settings)
-        _require_watch(root, settings)
-        with open_index(root, settings, adopts=True) as opened:
-            report(WatchReport(summary=bring_up_to_date(opened)))
-            opened.follow(settings.watch_options(), report)
-            news = _wait_for_news(given, root, followed, lambda it: report(WatchReport(it, problem=True)))
+        root = Path(os.path.realpath(given))
+        try:
+            _require_watch(root, settings)
+            with open_index(root, settings, adopts=True) as opened:
+                report(WatchReport(summary=bring_up_to_date(opened)))
+                opened.follow(settings.watch_options(), report)
+                held = settings
+                news = _wait_for_news(given, root, followed, lambda it: report(WatchReport(it, problem=True)))
+        except CqmError as error:
+            if settings is held:
+                raise
+            settings = held
+            why = f"The changed settings are not in force: {error} Until then, those that held before do."
+            report(WatchReport(why, problem=True))
+            continue
         report(WatchReport(news))
-        settings = followed.settings if os.path.realpath(given) == str(root) else settings.for_root(given)
+        settings = followed.settings
+        if os.path.realpath(given) != str(root):
+            settings = held = settings.for_root(given)
+            followed = FollowedSettings(settings)
 
 
 def _require_watch(root: Path, settings: "Settings") -> None:

@@ -89,12 +89,12 @@ class Settings(Options):
         return self.groups[name]
 
     def index_options(self, root: Path) -> IndexOptions:
-        """Return the options of the index of `root`, its own cqm.yml included.
+        """Return the options of the index of `root`, its own cqm.yml included: as it was read, if these have it.
 
         Raises:
             SettingsError: as `for_root`.
         """
-        settings = self.for_root(root)
+        settings = self if self._folder and self._folder == _folder_of(root) else self.for_root(root)
         return instance_of(
             IndexOptions,
             settings.index,
@@ -212,8 +212,12 @@ def _secret_variables(
     yield from (str(value) for key, value in overrides.items() if key.endswith("_env"))
 
 
+def _folder_of(root: Path) -> Path:
+    return root if root.is_dir() else root.parent
+
+
 def _settle(sources: _Sources, root: Path | None) -> Settings:
-    folder = root.parent if root and not root.is_dir() else root
+    folder = _folder_of(root) if root else None
     stamps = {**sources.stamps, **({folder / FILE_NAME: stamp_of(folder / FILE_NAME)} if folder else {})}
     project = _with_excludes(_source(project_layer(folder, FILE_NAME) if folder else None), sources.user.options)
     if folder and not sources.trusts(folder):

@@ -108,6 +108,23 @@ def test_a_watch_takes_a_changed_cqm_yml_and_tells_a_broken_one(cqm: "Cqm", is_s
         assert next(it for it in reports if it["summary"] and it["summary"]["added"] == 1)
 
 
+@pytest.mark.parametrize("is_shared", ["true", "false"])
+def test_a_watch_tells_settings_that_cannot_hold_and_goes_on_with_those_before(cqm: "Cqm", is_shared: str) -> None:
+    cqm.environment.update(CQM_INDEX_SHARED=is_shared, CQM_TRUST_PROJECT="1")
+    with cqm.started("watch", "--json") as running:
+        assert running.stdout
+        reports = (json.loads(line) for line in running.stdout)
+        assert next(reports)["summary"]["added"] == 3
+        (cqm.project / "cqm.yml").write_text("scan: {exclude: [docs/]}\nstore: {url: http://127.0.0.1:9}\n")
+        told = next(it for it in reports if it["problem"])["message"]
+        assert "The changed settings are not in force: " in told
+        assert "127.0.0.1:9" in told
+        (cqm.project / "src" / "later.py").write_text("LATER = 1\n")
+        assert next(it for it in reports if it["summary"] and it["summary"]["added"])["summary"]["deleted"] == 0
+        (cqm.project / "cqm.yml").write_text("scan: {exclude: [docs/]}\n")
+        assert next(it for it in reports if it["summary"] and it["summary"]["deleted"])["summary"]["deleted"] == 1
+
+
 def test_a_watch_of_a_link_goes_on_with_the_folder_that_it_is_switched_to(cqm: "Cqm") -> None:
     for name in ("old", "new"):
         (cqm.project / "releases" / name).mkdir(parents=True)
