@@ -50,6 +50,7 @@ _REMARK = re.compile(r"^\s*(?://|#|\*|--|;|/\*|<!--|%)|\s(?://|#|--)\s")
 """A row up to what stands in a comment."""
 _LEAST_SENTENCE = 0.25
 """Form of a question from which on it is no topic: "Align header with the list" may be a comment."""
+_CATALOGS = (".po", ".pot", ".xlf", ".xliff")
 _MOST_IN_RUNS = 80
 """Words of a pasted text to compare."""
 
@@ -133,7 +134,10 @@ def _with_caption(generation: Generation, caption: str, keep: PointFilter | None
     words = r"\s+".join(map(re.escape, caption.split()))
     written = re.compile(rf"(?<!\w){words}(?!\w)")
     texts = _texts(generation, _with_words(generation, [caption], keep))
-    return [name for name, text in texts.items() if written.search(text)]
+    having = [name for name, text in texts.items() if written.search(text)]
+    # A catalog of translations repeats it for each language; it is asked for where the program says it.
+    own = [it.id for it in generation.candidates.of(having) if not it.path.lower().endswith(_CATALOGS)]
+    return own or having
 
 
 def _in_programs(generation: Generation, topic: str, ids: Sequence[str]) -> list[str]:

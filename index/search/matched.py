@@ -14,6 +14,7 @@ from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, roots_of
 from cqm.index.ranking.rank import Ranked
+from cqm.index.search.symbols.sections import KINDS, own_name, plain, sections_of
 from cqm.index.text.declarations import is_bare, signature_of
 from cqm.index.text.names.parameters import AS_WRITTEN, fit, written
 from cqm.index.text.names.parts import dotted, last_part
@@ -148,13 +149,13 @@ def without_other_kinds(
 
 
 class Naming(NamedTuple):
-    """The definition after which a hit is named; its fields as in `Hit`."""
+    """The definition, heading or key after which a hit is named; its fields as in `Hit`."""
 
     symbol: str
     kind: str
     line: int
     signature: str
-    extent: tuple[int, int]
+    extent: tuple[int, int] | None
 
 
 def namings(
@@ -193,13 +194,33 @@ def namings(
             at = defined[0]
         if at is None and chunk.symbol and source_type_of(chunk.language) == CODE:
             parts.append(len(named))
-        named.append(_of(at, chunk.start_line, text) if at else None)
+        named.append(_of(at, chunk.start_line, text) if at else _section(question, roots, chunk, text, asked))
     if parts:
         for place, whole in zip(
             parts, _declared_before(generation, [found[place] for place in parts], kinds), strict=True
         ):
             named[place] = whole
     return named
+
+
+def _section(question: Question, roots: Sequence[str], chunk: Candidate, text: str, asked: int | None) -> Naming | None:
+    """Name a chunk of a document after the heading or key in it that was asked for; None if no line tells it."""
+    if chunk.kind not in KINDS or source_type_of(chunk.language) == CODE:
+        return None
+    found = _sections(chunk.kind, tuple(chunk.defines), text)
+    words = plain(question.text)
+    alike = (it for it in found if words in {plain(own_name(it.kind, it.name)), plain(it.name)})
+    if asked:
+        at = _around(found, asked - chunk.start_line, chunk.symbol)
+    else:
+        at = next(alike, None) or _best(question, roots, chunk, text, found)
+    return Naming(at.name, at.kind, chunk.start_line + at.line, "", None) if at else None
+
+
+@lru_cache(maxsize=1 << 9)
+def _sections(kind: str, names: tuple[str, ...], text: str) -> Sequence[StoredDefinition]:
+    # Questions of one task have the same results again.
+    return sections_of(kind, names, text)
 
 
 def _of_kinds(defined: Sequence[StoredDefinition], kinds: Sequence[str]) -> Sequence[StoredDefinition]:

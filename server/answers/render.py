@@ -100,7 +100,7 @@ def are_names(answer: Answer) -> bool:
     if len(answer.hits) < _MANY:
         return False
     key = name_key(answer.hits[0].symbol)
-    return key in answer.asked_names and all(name_key(hit.symbol) == key and hit.line for hit in answer.hits)
+    return key in answer.asked_names and all(name_key(hit.symbol) == key and hit.signature for hit in answer.hits)
 
 
 def compact_line(hit: Hit) -> str:

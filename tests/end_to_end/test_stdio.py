@@ -199,6 +199,22 @@ def test_a_request_whose_id_is_none_was_never_answered(project: Path, environmen
 
 
 @FORKED
+def test_a_request_with_half_an_emoji_got_an_answer_without_its_id(project: Path, environment: dict[str, str]) -> None:
+    with process([COMMAND, "serve", "--root", str(project)], environment) as running:
+        shake_hands(running)
+        assert running.stdin
+        assert running.stdout
+        for number, cut in enumerate((r"\ud83d", r"\uDE00", r"\ud83d\ud83d\ude00", r"\\\ud83d"), 2):
+            arguments = f'{{"name": "search", "arguments": {{"query": "limit_retries {cut}"}}}}'
+            line = f'{{"jsonrpc": "2.0", "id": {number}, "method": "tools/call", "params": {arguments}}}\n'
+            running.stdin.write(line.encode())
+            running.stdin.flush()
+            answered = parsed(running.stdout.readline())
+            assert answered["id"] == number
+            assert "limits.py" in str(answered["result"])
+
+
+@FORKED
 def test_a_client_may_send_hundreds_of_long_requests_before_it_reads_a_reply(
     project: Path, environment: dict[str, str]
 ) -> None:

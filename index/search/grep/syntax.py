@@ -168,9 +168,9 @@ class _Reader:
         return _ANYTHING
 
     def _class(self) -> _Node:
-        start, had_newline = self.place, self.has_newline
+        start, before = self.place, (self.has_newline, self.has_return)
         self.pass_on("[")
-        if self.pattern.startswith("^", self.place):
+        if is_negated := self.pattern.startswith("^", self.place):
             self.pass_on("^")
         if self.pattern.startswith("]", self.place):
             self.pass_on("]")
@@ -186,8 +186,9 @@ class _Reader:
             else:
                 self.pass_on(sign)
                 self._note(sign)
-        # "[^\n]" asks for no line end.
-        self.has_newline = had_newline
+        if is_negated:
+            # "[^\r\n]" asks for no line end, and "[\r\n]" does.
+            self.has_newline, self.has_return = before
         inner = self.pattern[start + 1 : self.place - 1]
         # "[Cc]": the class of a few plain letters is as good as texts.
         return _Node(frozenset(inner)) if inner.isalnum() and len(inner) <= _MOST_TEXTS >> 2 else _ANYTHING

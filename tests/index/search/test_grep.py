@@ -287,6 +287,16 @@ def test_a_text_of_several_lines_is_found_and_a_pattern_has_them_where_it_asks_f
     assert not find(index, r"first = \d\s+fetch_page", SearchMode.REGEX).hits
 
 
+def test_a_class_with_a_line_end_matched_nothing(index: Index) -> None:
+    answer = index.search(Query(r"Client:[\n]    def", mode=SearchMode.REGEX))
+    assert [hit.path for hit in answer.hits] == ["src/client.py"]
+
+
+def test_a_class_without_line_ends_made_returns_of_windows_part_of_a_line(index: Index) -> None:
+    answer = index.search(Query(r"^fetch_page[^\r\n]*\)$", mode=SearchMode.REGEX))
+    assert [hit.path for hit in answer.hits] == ["src/windows.py"]
+
+
 @pytest.mark.parametrize("pattern", [r"ct\QxX\E?\.Bind\(", r"ctx\Q.BindX\E\Q\E*\(", r"ctx.BindX\Q\E?\("])
 def test_of_a_quotation_only_the_last_character_is_repeated(index: Index, pattern: str) -> None:
     """Files were ruled out that lack the whole quotation, or the character before an empty one."""

@@ -159,3 +159,13 @@ def test_a_caption_was_answered_by_a_changelog_or_a_comment_with_its_words(tmp_p
         assert first(index, "Place order").path == "shop.html"
         assert first(index, "Weekly reports").path == "docs/guide.md"
         assert first(index, "weekly reports").path == "weekly_reports.py"
+
+
+def test_a_text_of_the_screen_was_not_found_in_a_program_that_is_translated_to_many_languages(tmp_path: Path) -> None:
+    catalogs = {
+        f"locale/l{n}/django.po": '#: a.html:3\nmsgid "Number in stock"\nmsgstr "Anzahl"\n' * 3 for n in range(30)
+    }
+    page = "<h1>Parcel</h1>\n<p>{% trans 'Number in stock' %}</p>\n"
+    near = {f"a{n}.py": f"def stock_{n}(number):\n    return stock[number] in stock\n" for n in range(12)}
+    with indexed_tree(tmp_path, {**catalogs, **near, "shop/parcel.html": page}) as index:
+        assert index.search(Query("Number in stock")).hits[0].path == "shop/parcel.html"

@@ -39,6 +39,23 @@ class Client:
         return self.send("POST", url, body)
 '''
 LONG = "def render_page(rows):\n" + "".join(f"    draw_cell(rows[{n}], {n})\n" for n in range(400)) + "    finish()\n"
+README = "# Handbook\n\nAll of it.\n\n## Screenshots\n\nSee below.\n\n## [2.0](https://a.example/2) (May)\n\nNew.\n"
+RST = "The key questions\n=================\n\nCatalogue\n---------\n\nFew.\n\nHow is tax paid?\n~~~~~~~~~~~~~~~~\n"
+BUILD = """[versions]
+# Of all.
+okhttp-android = "4.1"
+room = "2.6"
+
+[plugins]
+hilt-gradle = { id = "x", version = "room" }
+"""
+CHART = "server:\n  name: x\n  image:\n    pullPolicy: Always\n  tolerationList: []\nextraScrapes: []\n"
+PACKAGE = '{\n  "name": "x",\n  "scripts": {"build": "y", "lint-styles": "z"},\n  "browserslist": ["ie 8"]\n}\n'
+STRINGS = """<resources>
+    <string name="app_title">A</string>
+    <string name="completed_tasks_cleared">Done</string>
+</resources>
+"""
 TRACE = """2026-01-01T00:00:00Z worker-3 ERROR Traceback (most recent call last):
   File "/usr/lib/python3.11/site-packages/requests/client.py", line 3, in get
   File "/srv/app/shop/pages.py", line 300, in render_page
@@ -66,6 +83,12 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         + "".join(f"    public int Part{n}() {{ return data[{n}] + offset[{n}]; }}\n" for n in range(60))
         + "    public Buffer(int size)\n    {\n        Size = size;\n    }\n}\n",
         "ui/Axis.swift": "enum Axis {\n  case across, down\n}\n",
+        "docs/readme.md": README,
+        "docs/key.rst": RST,
+        "conf/libs.versions.toml": BUILD,
+        "conf/values.yaml": CHART,
+        "conf/package.json": PACKAGE,
+        "conf/strings.xml": STRINGS,
         "docs/a.md": "# Client\n\nThe client of `get`.\n",
     }.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
@@ -116,6 +139,29 @@ def test_a_symbol_asked_for_is_the_one_named_with_the_line_of_its_name(
 ) -> None:
     found = first(index, question)
     assert (found.path, found.symbol, found.line) == ("lib/client.py", symbol, line)
+
+
+@pytest.mark.parametrize(
+    ("question", "symbol", "line"),
+    [
+        ("Screenshots", "Handbook > Screenshots", 5),
+        ("2.0 (May)", "Handbook > 2.0 (May)", 9),
+        ("How is tax paid?", "The key questions > Catalogue > How is tax paid?", 9),
+        ("okhttp-android", "versions.okhttp-android", 3),
+        ("versions.okhttp-android", "versions.okhttp-android", 3),
+        ("hilt-gradle", "plugins.hilt-gradle", 7),
+        ("tolerationList", "server.tolerationList", 5),
+        ("pullPolicy", "server.image.pullPolicy", 4),
+        ("browserslist", "browserslist", 4),
+        ("lint-styles", "scripts.lint-styles", 3),
+        ("completed_tasks_cleared", "resources > string completed_tasks_cleared", 3),
+    ],
+)
+def test_a_heading_or_key_was_named_after_another_one_of_its_chunk(
+    index: Index, question: str, symbol: str, line: int
+) -> None:
+    found = first(index, question)
+    assert (found.symbol, found.line) == (symbol, line)
 
 
 @pytest.mark.parametrize(
@@ -171,9 +217,9 @@ def test_a_part_of_a_long_symbol_has_the_line_of_its_declaration(index: Index) -
     assert {(hit.symbol, hit.line) for hit in parts} == {("render_page", 1)}
 
 
-def test_prose_has_no_line_of_a_definition(index: Index) -> None:
+def test_a_heading_has_a_line_and_no_signature(index: Index) -> None:
     [heading] = [hit for hit in index.search(Query("Client")).hits if hit.path == "docs/a.md"]
-    assert (heading.symbol, heading.line, heading.signature) == ("Client", None, "")
+    assert (heading.symbol, heading.line, heading.signature) == ("Client", 1, "")
 
 
 @pytest.mark.parametrize("question", ["lib/client.py:17", "./lib/client.py:16-17", "see lib/client.py#L17 please"])

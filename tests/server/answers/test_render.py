@@ -220,6 +220,9 @@ def test_ten_definitions_of_the_name_asked_for_are_a_line_each_and_passages_on_r
     assert HIT.text in render_answer(query, found, 6000, mark=MARK, compact=False)
     for others in (definitions(9), (*definitions(9), HIT)):
         assert HIT.text in render_answer(query, replace(found, hits=others), 6000, mark=MARK)
+    # Headings and keys have no signature: their lines alone tell nothing.
+    headings = tuple(replace(hit, signature="", kind="section") for hit in definitions(10))
+    assert HIT.text in render_answer(query, replace(found, hits=headings), 6000, mark=MARK)
     # A question that is no name has no definitions.
     assert HIT.text in render_answer(query, replace(found, asked_names=()), 6000, mark=MARK)
 
