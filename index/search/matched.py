@@ -14,8 +14,7 @@ from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, roots_of
 from cqm.index.ranking.rank import Ranked
-from cqm.index.search.symbols.sections import KINDS, own_name, plain, sections_of
-from cqm.index.text.declarations import is_bare, signature_of
+from cqm.index.text.declarations import SECTION_KINDS, is_bare, own_name, plain, sections_of, signature_of
 from cqm.index.text.names.parameters import AS_WRITTEN, fit, written
 from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
@@ -205,7 +204,7 @@ def namings(
 
 def _section(question: Question, roots: Sequence[str], chunk: Candidate, text: str, asked: int | None) -> Naming | None:
     """Name a chunk of a document after the heading or key in it that was asked for; None if no line tells it."""
-    if chunk.kind not in KINDS or source_type_of(chunk.language) == CODE:
+    if chunk.kind not in SECTION_KINDS or source_type_of(chunk.language) == CODE:
         return None
     found = _sections(chunk.kind, tuple(chunk.defines), text)
     words = plain(question.text)

@@ -94,6 +94,14 @@ _FORMS = (
     _Form(re.compile(rf"\s(?:-r|--line-range)[ =]{_LINE}:{_LAST} {_PATH}")),
     # Prettier and Babel: src/app.ts: Unexpected token (10:4)
     _Form(re.compile(rf"{_PATH}: [^\n]{{1,300}}? ?\({_LINE}:\d{{1,7}}\)[ \t]*$", re.MULTILINE)),
+    # Readers of YAML and templates: "parsing a.yml: error converting YAML to JSON: yaml: line 3: did not find ...",
+    # "(a.yml): did not find expected key at line 3", "In template a.html, error at line 3".
+    _Form(
+        re.compile(
+            rf"{_PATH}[`'\")]{{0,2}}[:,] (?:(?!\w\.[a-z])[^\n]){{1,300}}?"
+            rf"(?:\b(?:at|on|near) |: |errors:\n *)line {_LINE}\b"
+        )
+    ),
     # pprof's listing.
     _Form(
         re.compile(

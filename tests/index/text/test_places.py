@@ -155,6 +155,25 @@ def test_a_place_may_have_several_lines(text: str, wanted: tuple[str, int, int])
 
 
 @pytest.mark.parametrize(
+    ("text", "path", "line"),
+    [
+        (
+            "error: error parsing k8s/a.yaml: error converting YAML to JSON: yaml: line 25: did not find",
+            "k8s/a.yaml",
+            25,
+        ),
+        ("Error: YAML parse error on c/templates/a.yaml: error converting: yaml: line 44: x", "c/templates/a.yaml", 44),
+        ("a.yml: yaml: unmarshal errors:\n  line 12: cannot unmarshal !!str into int", "a.yml", 12),
+        ("(config/database.yml): did not find expected key at line 5 column 3", "config/database.yml", 5),
+        ("Invalid block tag: 'foo'\n  In template /srv/shop/list.html, error at line 60", "/srv/shop/list.html", 60),
+        ("a.yml: no such key, see b.py at line 7", "b.py", 7),
+    ],
+)
+def test_a_line_told_behind_the_message_was_no_place(text: str, path: str, line: int) -> None:
+    assert [it[:3] for it in places_in(text)] == [(path, line, line)]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         *("", "what is 3.5 or 12:30", "the ratio 4:3", "v1.2.3", "a.b.c", "foo: 12", "lodash.js@4.17.21"),
@@ -203,6 +222,8 @@ def test_a_question_may_be_a_path(text: str, path: str) -> None:
         "a.b(1",
         *(
             "a.b: x (1:2)",
+            "a.b: x at ",
+            "a.b: errors:\n ",
             "ROUTINE = a.",
             "x://a?",
             "&quot;",
