@@ -10,6 +10,7 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import defining
 from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.store.base import TERMS, Nearest
+from cqm.index.text.names.notations import is_hyphenated
 from cqm.index.text.names.parts import dotted, is_operator, last_part, name_key, spellings_of, with_sign
 
 MOST_NAMESAKES = 500
@@ -79,13 +80,23 @@ def meant_name(lookup: NameLookup, question: Question) -> str:
     is_longest = all(len(symbol) >= len(it) for it in question.notations)
     if is_longest and _are_so(plain, symbol):
         return symbol
-    if found := next(filter(lookup.defining, question.notations), ""):
+    if found := next((it for it in question.notations if is_defined(lookup, it)), ""):
         return found
     if plain:
         return symbol
     # A line of code has its name as it is spelled.
     written = (it for it in question.declared if _are_so(lookup.defining(it), it))
     return next(written, "") or _with_companion(lookup, symbol) or _in_its_namespace(lookup, symbol)
+
+
+def is_defined(lookup: NameLookup, name: str) -> bool:
+    """Whether something has a name; one with hyphens as it is spelled, since others may be words: "read-only".
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    found = lookup.defining(name)
+    return _are_so(found, name) if is_hyphenated(name) else bool(found)
 
 
 def _are_so(chunks: Sequence[Candidate], symbol: str) -> bool:

@@ -9,7 +9,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question
-from cqm.index.search.named.defining import NameLookup
+from cqm.index.search.named.defining import NameLookup, is_defined
 from cqm.index.search.named.tree_paths import PARTLY, Match, TreePaths, tree_of
 from cqm.index.text.globs import has_wildcard
 from cqm.index.text.names.parts import dotted, last_part
@@ -210,7 +210,7 @@ def _without_file(
         return NamedPaths(question)
     if has_usual_ending(plain):
         return _missing(without, plain, tree.near(plain))
-    if _is_name(plain) or any(map(lookup.defining, question.notations)):
+    if _is_name(plain) or any(is_defined(lookup, it) for it in question.notations):
         return NamedPaths(question)
     if _is_anchored(tree, question.text.strip(), plain):
         return NamedPaths(without, is_missing=True)

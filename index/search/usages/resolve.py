@@ -9,6 +9,7 @@ from cqm.index.model.errors import QueryError
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.question import Question
 from cqm.index.search.usages.lines import Symbol
+from cqm.index.text.names.notations import is_hyphenated
 from cqm.index.text.names.parts import dotted, is_operator, last_part, with_sign
 from cqm.index.text.terms import stems
 
@@ -49,7 +50,9 @@ def asked_name(question: Question, meant: str = "") -> Name:
     Raises:
         QueryError: it is no symbol's.
     """
-    names = (meant, *question.notations[:1], question.symbol, *question.declared)
+    # Names with hyphens are read below.
+    read = [it for it in (meant, *question.notations[:1]) if not is_hyphenated(it)]
+    names = (*read, question.symbol, *question.declared)
     return name_of(question.text, next(filter(None, names), ""))
 
 

@@ -18,6 +18,7 @@ _OPERATOR = re.compile(
     rf"|(?P<sign>operator\s?(?:\(\)|\"\"\s?_?\w+|{_SIGNS}|,)|operator\s\w[\w:<>*& ]{{0,60}}|{_SIGNS}))"
 )
 _GO_PATH = re.compile(r"(?:[\w~-]+\.)+[\w~-]+/(?:[\w.~-]+/)*(?=[\w-]+\.)")
+_HYPHENATED = re.compile(r"(?=[\w.]{0,100}\w-)[^\W\d][\w.-]{1,200}\w")
 _VERSION = re.compile(r"/v\d+(?=\.)")
 
 # Left out in this order; each is of a language or tool.
@@ -84,6 +85,11 @@ _NESTED = re.compile(r"(?<=\w)\$(?=[A-Za-z_])")
 _IS_NESTED = re.compile(r"[A-Z.]")
 
 
+def is_hyphenated(text: str) -> bool:
+    """Whether a text is a name with hyphens, as of Helm's templates and functions of shells, or a word of prose."""
+    return _HYPHENATED.fullmatch(text) is not None
+
+
 def notations(text: str) -> Iterator[str]:
     """Yield the names that a text may be in a notation of a language or tool, with "." between their parts.
 
@@ -95,6 +101,9 @@ def notations(text: str) -> Iterator[str]:
     if found := _OPERATOR.fullmatch(text):
         sign = found["inner"] or found["sign"]
         yield (f"{dotted(found['outer'].rstrip('.:#'))}." if found["outer"] else "") + sign
+        return
+    if is_hyphenated(text):
+        yield text
         return
     path = _GO_PATH.match(text)
     outer, text = (path[0], text[path.end() :]) if path else ("", text)

@@ -56,6 +56,17 @@ STRINGS = """<resources>
     <string name="completed_tasks_cleared">Done</string>
 </resources>
 """
+HELPERS = "".join(
+    f'{{{{- define "mail-relay.{name}" -}}}}\n{{{{ .Values.{name} | default "x" }}}}\n{{{{- end -}}}}\n\n'
+    for name in ("chart", "name", "labels")
+)
+CONFIG_MAP = """kind: ConfigMap
+metadata:
+  name: {{ include "mail-relay.name" . }}
+  labels: {{ include "mail-relay.name" . }}
+data:
+  name: mail-relay.name
+"""
 TRACE = """2026-01-01T00:00:00Z worker-3 ERROR Traceback (most recent call last):
   File "/usr/lib/python3.11/site-packages/requests/client.py", line 3, in get
   File "/srv/app/shop/pages.py", line 300, in render_page
@@ -83,6 +94,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         + "".join(f"    public int Part{n}() {{ return data[{n}] + offset[{n}]; }}\n" for n in range(60))
         + "    public Buffer(int size)\n    {\n        Size = size;\n    }\n}\n",
         "ui/Axis.swift": "enum Axis {\n  case across, down\n}\n",
+        "chart/templates/_helpers.tpl": HELPERS,
+        "chart/templates/map.yaml": CONFIG_MAP,
         "docs/readme.md": README,
         "docs/key.rst": RST,
         "conf/libs.versions.toml": BUILD,
@@ -215,6 +228,11 @@ def test_a_part_of_a_long_symbol_has_the_line_of_its_declaration(index: Index) -
     parts = [hit for hit in index.search(Query("draw_cell rows", limit=20)).hits if hit.path == "shop/pages.py"]
     assert len(parts) > 1
     assert {(hit.symbol, hit.line) for hit in parts} == {("render_page", 1)}
+
+
+def test_a_name_with_hyphens_was_answered_by_what_uses_it(index: Index) -> None:
+    found = first(index, "mail-relay.name")
+    assert (found.path, found.symbol, found.line) == ("chart/templates/_helpers.tpl", "mail-relay.name", 5)
 
 
 def test_a_heading_has_a_line_and_no_signature(index: Index) -> None:
