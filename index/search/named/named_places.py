@@ -14,6 +14,7 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, definitions_term
+from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
 from cqm.index.search.named.routes import read_route
@@ -64,7 +65,8 @@ class Names(NamedTuple):
         paths: of the files it names.
         note: told if nothing has the name.
         is_file_missing: whether that is the name of a file, or a route that fits only in part.
-        routed: the lines of the route's declarations and handlers, by id of their chunks; best first.
+        routed: the lines of the route's declarations and handlers, or of the Kubernetes object's declarations, by id of
+            their chunks; best first.
         is_route_missing: whether it is a route that nothing declares.
     """
 
@@ -122,6 +124,8 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
+    if objects := object_lines(lookup, question.text):
+        return Names(without_names(question), routed=objects)
     named = NamedPaths(question) if is_operator(question.symbol) else read_paths(lookup, question, root)
     if question.route and (named.is_missing or not named.paths):
         if routed := read_route(lookup, question.route):

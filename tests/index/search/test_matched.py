@@ -56,6 +56,16 @@ STRINGS = """<resources>
     <string name="completed_tasks_cleared">Done</string>
 </resources>
 """
+MANIFESTS = "---\n".join(
+    f"apiVersion: v1\nkind: {kind}\nmetadata:\n  name: {name}\n  labels: {{app: checkout-web}}\n"
+    for kind, name in (
+        ("Service", "checkout-web"),
+        ("ServiceAccount", "checkout-web"),
+        ("Deployment", "checkout-web"),
+        ("CustomResourceDefinition", "alertmanagerconfigurations.monitoring.example.org"),
+        ("PrometheusRule", "checkout-web"),
+    )
+)
 HELPERS = "".join(
     f'{{{{- define "mail-relay.{name}" -}}}}\n{{{{ .Values.{name} | default "x" }}}}\n{{{{- end -}}}}\n\n'
     for name in ("chart", "name", "labels")
@@ -96,6 +106,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         "ui/Axis.swift": "enum Axis {\n  case across, down\n}\n",
         "chart/templates/_helpers.tpl": HELPERS,
         "chart/templates/map.yaml": CONFIG_MAP,
+        "cluster/all.yaml": MANIFESTS,
         "docs/readme.md": README,
         "docs/key.rst": RST,
         "conf/libs.versions.toml": BUILD,
@@ -233,6 +244,23 @@ def test_a_part_of_a_long_symbol_has_the_line_of_its_declaration(index: Index) -
 def test_a_name_with_hyphens_was_answered_by_what_uses_it(index: Index) -> None:
     found = first(index, "mail-relay.name")
     assert (found.path, found.symbol, found.line) == ("chart/templates/_helpers.tpl", "mail-relay.name", 5)
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("Deployment checkout-web", 16),
+        ("deployment/checkout-web", 16),
+        ("deployments.apps/checkout-web", 16),
+        ("kubectl describe deploy checkout-web -n shop", 16),
+        ("svc/checkout-web", 4),
+        ("CustomResourceDefinition alertmanagerconfigurations.monitoring.example.org", 22),
+        ("PrometheusRule checkout-web", 28),
+    ],
+)
+def test_an_object_of_a_cluster_was_answered_by_any_text_with_its_name(index: Index, question: str, line: int) -> None:
+    found = first(index, question)
+    assert (found.path, found.line) == ("cluster/all.yaml", line)
 
 
 def test_a_heading_has_a_line_and_no_signature(index: Index) -> None:
