@@ -124,9 +124,10 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    if objects := object_lines(lookup, question.text):
-        return Names(without_names(question), routed=objects)
     named = NamedPaths(question) if is_operator(question.symbol) else read_paths(lookup, question, root)
+    # A file of that name comes first: "role/web".
+    if not named.paths and (objects := object_lines(lookup, question.text)):
+        return Names(without_names(question), routed=objects)
     if question.route and (named.is_missing or not named.paths):
         if routed := read_route(lookup, question.route):
             plain = replace(without_names(question), copied=(question.route.path,), pasted=())

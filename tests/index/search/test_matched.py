@@ -64,6 +64,7 @@ MANIFESTS = "---\n".join(
         ("Deployment", "checkout-web"),
         ("CustomResourceDefinition", "alertmanagerconfigurations.monitoring.example.org"),
         ("PrometheusRule", "checkout-web"),
+        ("Role", "checkout-web"),
     )
 )
 HELPERS = "".join(
@@ -107,6 +108,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         "chart/templates/_helpers.tpl": HELPERS,
         "chart/templates/map.yaml": CONFIG_MAP,
         "cluster/all.yaml": MANIFESTS,
+        "role/checkout-web": "Who may do what.\n",
         "docs/readme.md": README,
         "docs/key.rst": RST,
         "conf/libs.versions.toml": BUILD,
@@ -261,6 +263,11 @@ def test_a_name_with_hyphens_was_answered_by_what_uses_it(index: Index) -> None:
 def test_an_object_of_a_cluster_was_answered_by_any_text_with_its_name(index: Index, question: str, line: int) -> None:
     found = first(index, question)
     assert (found.path, found.line) == ("cluster/all.yaml", line)
+
+
+def test_a_file_named_like_an_object_of_a_cluster_comes_first(index: Index) -> None:
+    assert first(index, "role/checkout-web").path == "role/checkout-web"
+    assert first(index, "Role checkout-web").line == 34
 
 
 def test_a_heading_has_a_line_and_no_signature(index: Index) -> None:
