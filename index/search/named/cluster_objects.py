@@ -1,7 +1,9 @@
 """Read the name of a Kubernetes object, as people and kubectl write it, and find the manifests that declare it."""
 
 import re
+from itertools import islice
 
+from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.text.stored_definitions import read_definitions
 
@@ -10,6 +12,7 @@ _OBJECT = re.compile(
     r"(?P<name>[a-z0-9][a-z0-9.-]{0,200})(?:\s+-.{0,200})?"
 )
 _OWN_KIND = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
+_MOST_CHUNKS = 200
 _LONGEST_KEY = 60
 """Characters of a key in the path of a chunk."""
 _KINDS = {
@@ -68,13 +71,16 @@ def object_lines(lookup: NameLookup, text: str) -> dict[str, int]:
         return {}
     key = f"{kind}/{asked['name']}"[:_LONGEST_KEY]
     path = f'["{key}"]' if "." in key else key
-    rows = {row.id: row for row in lookup.generation.manifest.defining(path) if path in row.defines}
+    # The beginning of a large object may be in the chunk of the one before it, which has its name alone.
+    found = (row for name in (path, asked["name"]) for row in lookup.generation.manifest.defining(name))
+    rows = {row.id: row for row in islice(found, _MOST_CHUNKS) if source_type_of(row.language) != CODE}
     payloads = lookup.generation.store.payloads([*rows], ["definitions"])
     lines = dict[str, int]()
     for name, row in rows.items():
         defined = read_definitions(payloads.get(name, {}).get("definitions", ""))
-        at = (it.line for it in defined if it.name == asked["name"] and it.kind == kind.lower())
-        lines[name] = row.start_line + next(at, 0)
+        at = next((it.line for it in defined if it.name == asked["name"] and it.kind == kind.lower()), None)
+        if at is not None or path in row.defines:
+            lines[name] = row.start_line + (at or 0)
     return lines
 
 

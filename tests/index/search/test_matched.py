@@ -56,16 +56,21 @@ STRINGS = """<resources>
     <string name="completed_tasks_cleared">Done</string>
 </resources>
 """
-MANIFESTS = "---\n".join(
-    f"apiVersion: v1\nkind: {kind}\nmetadata:\n  name: {name}\n  labels: {{app: checkout-web}}\n"
-    for kind, name in (
-        ("Service", "checkout-web"),
-        ("ServiceAccount", "checkout-web"),
-        ("Deployment", "checkout-web"),
-        ("CustomResourceDefinition", "alertmanagerconfigurations.monitoring.example.org"),
-        ("PrometheusRule", "checkout-web"),
-        ("Role", "checkout-web"),
+MANIFESTS = (
+    "---\n".join(
+        f"apiVersion: v1\nkind: {kind}\nmetadata:\n  name: {name}\n  labels: {{app: checkout-web}}\n"
+        for kind, name in (
+            ("Service", "checkout-web"),
+            ("ServiceAccount", "checkout-web"),
+            ("Deployment", "checkout-web"),
+            ("CustomResourceDefinition", "alertmanagerconfigurations.monitoring.example.org"),
+            ("PrometheusRule", "checkout-web"),
+            ("Role", "checkout-web"),
+            ("StatefulSet", "checkout-store"),
+        )
     )
+    + "spec:\n"
+    + "".join(f"  option{n}: {{first: a, second: {n}, third: [b, c]}}\n" for n in range(200))
 )
 HELPERS = "".join(
     f'{{{{- define "mail-relay.{name}" -}}}}\n{{{{ .Values.{name} | default "x" }}}}\n{{{{- end -}}}}\n\n'
@@ -258,6 +263,7 @@ def test_a_name_with_hyphens_was_answered_by_what_uses_it(index: Index) -> None:
         ("svc/checkout-web", 4),
         ("CustomResourceDefinition alertmanagerconfigurations.monitoring.example.org", 22),
         ("PrometheusRule checkout-web", 28),
+        ("sts/checkout-store", 40),
     ],
 )
 def test_an_object_of_a_cluster_was_answered_by_any_text_with_its_name(index: Index, question: str, line: int) -> None:
