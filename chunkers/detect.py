@@ -1,4 +1,4 @@
-"""Detect a file's language (by name, suffix or shebang) and generated files."""
+"""Detect a file's language (by name, suffix or shebang) and generated and minified files."""
 
 import functools
 import io
@@ -179,10 +179,13 @@ _GENERATED_NOTE = re.compile(
 )
 
 _GENERATED_NAME = re.compile(
-    r"[.-]min\.(?:js|mjs|cjs|css)$|\.(?:js|mjs|cjs|css|d\.ts)\.map$|_pb2(?:_grpc)?\.pyi?$|\.pb(?:\.gw)?\.(?:go|cc|h)$"
-    r"|\.designer\.cs$|\.g(?:\.i)?\.cs$|\.(?:g|freezed)\.dart$",
+    r"_pb2(?:_grpc)?\.pyi?$|\.pb(?:\.gw)?\.(?:go|cc|h)$|\.pb\.swift$|_pb\.(?:js|d\.ts|rb)$|\.designer\.(?:cs|vb)$"
+    r"|\.g(?:\.i)?\.cs$|\.(?:g|freezed|mocks|pb|pbenum|pbjson|pbgrpc)\.dart$"
+    r"|(?:\.gen|[._]generated)\.(?:cc?|cpp|cs|dart|go|h|hpp|java|jsx?|kt|py|rb|rs|swift|tsx?)$",
     re.IGNORECASE,
 )
+
+_MINIFIED_NAME = re.compile(r"[.-]min\.(?:js|mjs|cjs|css)$|\.(?:js|mjs|cjs|css|d\.ts)\.map$", re.IGNORECASE)
 
 # Hand-written, these have lines of 20 to 60 characters on average; minifiers write thousands.
 _MINIFIED_SUFFIXES = (".js", ".mjs", ".cjs", ".css", ".html", ".htm", ".json", ".svg", ".xml")
@@ -231,17 +234,27 @@ def known_languages() -> frozenset[str]:
 
 
 def is_generated(path: str, text: str) -> bool:
-    """Tell if a tool wrote the file, by its name, a note in its first 20 lines or minified text.
+    """Tell if a tool wrote a file that people read, by its name or a note in its first 20 lines.
 
     Parameters:
         path: with "/" between parts.
         text: all of the file.
     """
-    name = path.rpartition("/")[2].lower()
-    if _GENERATED_NAME.search(name):
+    if _GENERATED_NAME.search(path.rpartition("/")[2]):
         return True
     head = "\n".join(text[:_LEADING_CHARACTERS].split("\n")[:_LEADING_LINES])
-    if _GENERATED_NOTE.search(head):
+    return _GENERATED_NOTE.search(head) is not None
+
+
+def is_minified(path: str, text: str) -> bool:
+    """Tell if a file is for machines, by its name (`app.min.js`, `app.js.map`) or its long lines.
+
+    Parameters:
+        path: with "/" between parts.
+        text: all of the file; empty to go by the name.
+    """
+    name = path.rpartition("/")[2].lower()
+    if _MINIFIED_NAME.search(name):
         return True
     if not name.endswith(_MINIFIED_SUFFIXES) or len(text) < _MINIFIED_SIZE:
         return False

@@ -14,7 +14,9 @@ from cqm.index.model.query import SkipReason
 _NO_FOLDER = frozenset({errno.ENOTDIR, errno.ELOOP, errno.EXDEV, errno.EMLINK, errno.EACCES, errno.EPERM})
 _REMEDIES = {
     SkipReason.TOO_LARGE: "Raise scan.max_file_bytes.",
-    SkipReason.GENERATED: "Set scan.include_generated.",
+    SkipReason.GENERATED: "Set scan.include_generated to all.",
+    SkipReason.MINIFIED: "Set scan.include_generated to all.",
+    SkipReason.BUILD_OUTPUT: "Set scan.include_generated to all.",
     SkipReason.LOCK_FILE: "Set scan.include_lock_files.",
     SkipReason.VENDORED: "Set scan.include_vendored.",
 }

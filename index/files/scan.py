@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cqm.chunkers.decode import HEAD_BYTES
+from cqm.chunkers.detect import is_generated
 from cqm.chunkers.errors import DamagedError, EncryptedError, MissingPackageError, NoTextError, UndecodableError
 from cqm.chunkers.text_of_file import PDF_SUFFIX, is_readable, read_text
 from cqm.index.disk.beneath import NotRegularError, open_regular, opened_root
@@ -102,6 +103,7 @@ class ReadFile:
         skip: the reason for skipping it.
         ctime_ns: as in `FoundFile`, also from before the reading.
         secrets: redacted in the text.
+        is_generated: whether a tool wrote the file.
     """
 
     text: str
@@ -112,6 +114,7 @@ class ReadFile:
     skip: SkipReason | None = None
     ctime_ns: int = field(default=0, compare=False)
     secrets: tuple[SecretFinding, ...] = ()
+    is_generated: bool = False
 
 
 def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -> Iterator[FoundFile]:
@@ -361,6 +364,7 @@ def _decoded(read: FileBytes, path: str, options: ScanOptions) -> ReadFile:
         read.mtime_ns,
         ctime_ns=read.ctime_ns,
         secrets=redacted.findings,
+        is_generated=is_generated(path, decoded.text),
     )
 
 

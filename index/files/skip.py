@@ -9,10 +9,11 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from cqm.chunkers.detect import is_generated
+from cqm.chunkers.detect import TEXT, is_generated, is_minified, language_of
 from cqm.chunkers.documents.pdf_text import can_read_pdf
+from cqm.chunkers.metadata import CODE, DOCUMENTATION, source_type_of
 from cqm.chunkers.text_of_file import PDF_SUFFIX
-from cqm.index.model.options import ScanOptions
+from cqm.index.model.options import ALL, NONE, ScanOptions
 from cqm.index.model.query import SkipReason
 from cqm.index.secrets.file_names import is_secret_path
 from cqm.index.secrets.redaction import is_allowed_path
@@ -87,6 +88,10 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 
+_FOR_READERS = frozenset({CODE, DOCUMENTATION})
+_HEAD = 4_000
+"""Characters that tell the language of a file."""
+
 Names = AbstractSet[str]
 
 Evidence = Callable[[Names, Names], bool]
@@ -130,7 +135,7 @@ _VENDORED_NAMES = frozenset(
     {"node_modules", "bower_components", "jspm_packages", ".tox", ".nox", ".eggs", ".terraform"}
 )
 
-_GENERATED_NAMES = frozenset(
+_BUILD_NAMES = frozenset(
     {
         "__pycache__",
         ".angular",
@@ -156,14 +161,14 @@ FOLDER_RULES = (
     FolderRule(SkipReason.VENDORED, frozenset({"Pods"}), _holds("Manifest.lock")),
     FolderRule(SkipReason.VENDORED, frozenset({"deps"}), _stands_beside("mix.lock")),
     FolderRule(SkipReason.VENDORED, evidence=_holds("pyvenv.cfg", "conda-meta")),
-    FolderRule(SkipReason.GENERATED, _GENERATED_NAMES),
-    FolderRule(SkipReason.GENERATED, frozenset({"target"}), _stands_beside("Cargo.toml", "pom.xml", "build.sbt")),
-    FolderRule(SkipReason.GENERATED, frozenset({"build"}), _is_gradle_build),
-    FolderRule(SkipReason.GENERATED, frozenset({"obj"}), _holds("project.assets.json")),
-    FolderRule(SkipReason.GENERATED, frozenset({"_build"}), _stands_beside("mix.lock", "rebar.lock")),
+    FolderRule(SkipReason.BUILD_OUTPUT, _BUILD_NAMES),
+    FolderRule(SkipReason.BUILD_OUTPUT, frozenset({"target"}), _stands_beside("Cargo.toml", "pom.xml", "build.sbt")),
+    FolderRule(SkipReason.BUILD_OUTPUT, frozenset({"build"}), _is_gradle_build),
+    FolderRule(SkipReason.BUILD_OUTPUT, frozenset({"obj"}), _holds("project.assets.json")),
+    FolderRule(SkipReason.BUILD_OUTPUT, frozenset({"_build"}), _stands_beside("mix.lock", "rebar.lock")),
     # https://bford.info/cachedir/ - Cargo, pytest, mypy, ruff and others mark the folders they fill.
-    FolderRule(SkipReason.GENERATED, evidence=_holds("CACHEDIR.TAG")),
-    FolderRule(SkipReason.GENERATED, evidence=_is_cmake_build),
+    FolderRule(SkipReason.BUILD_OUTPUT, evidence=_holds("CACHEDIR.TAG")),
+    FolderRule(SkipReason.BUILD_OUTPUT, evidence=_is_cmake_build),
 )
 
 
@@ -195,7 +200,9 @@ def reason_by_name(path: str, options: ScanOptions) -> SkipReason | None:
         return SkipReason.SECRET
     if name in _LOCK_FILES and not options.include_lock_files:
         return SkipReason.LOCK_FILE
-    if is_generated(path, "") and not options.include_generated:
+    if options.include_generated != ALL and is_minified(path, ""):
+        return SkipReason.MINIFIED
+    if options.include_generated == NONE and is_generated(path, ""):
         return SkipReason.GENERATED
     if name.endswith(PDF_SUFFIX) and not can_read_pdf():
         return SkipReason.PDF_EXTRA
@@ -214,9 +221,18 @@ def reason_by_text(path: str, text: str, options: ScanOptions) -> SkipReason | N
     is_secret = _PRIVATE_KEY.match(text) or (name in _CLIENT_SETTINGS and _TOKEN.search(text))
     if is_secret and not is_allowed_path(path, options.secrets.allow_paths):
         return SkipReason.SECRET
-    if not options.include_generated and is_generated(path, text):
-        return SkipReason.GENERATED
-    return None
+    if options.include_generated == ALL:
+        return None
+    if is_minified(path, text):
+        return SkipReason.MINIFIED
+    # Lists for tools and dumps of data, the locks of unknown tools among them, answer nobody.
+    is_left_out = options.include_generated == NONE or not _is_for_readers(path, text)
+    return SkipReason.GENERATED if is_left_out and is_generated(path, text) else None
+
+
+def _is_for_readers(path: str, text: str) -> bool:
+    language = language_of(path, text[:_HEAD])
+    return language != TEXT and source_type_of(language) in _FOR_READERS
 
 
 def pruned_names(options: ScanOptions) -> frozenset[str]:
@@ -228,4 +244,4 @@ def pruned_names(options: ScanOptions) -> frozenset[str]:
 def _is_wanted(reason: SkipReason, options: ScanOptions) -> bool:
     if reason is SkipReason.VENDORED:
         return options.include_vendored
-    return reason is SkipReason.GENERATED and options.include_generated
+    return reason is SkipReason.BUILD_OUTPUT and options.include_generated == ALL

@@ -25,7 +25,7 @@ _MANY_FILES = 200
 """Changed files: of more, reading all names at once is quicker."""
 _OF_NAMES = ("path", "language", "defines")
 _ANYWHERE = range(1 << 31)
-_COLUMNS = tuple(field.name for field in fields(Candidate) if field.init)
+_COLUMNS = tuple(field.name for field in fields(Candidate) if field.init and field.name != "is_generated")
 
 
 class Candidates:
@@ -44,6 +44,7 @@ class Candidates:
         self._names_lock = threading.Lock()
         self._names, self._names_read_at = "", -1
         self._names_of: dict[str, str] = {}
+        self._generated: tuple[int, frozenset[str]] = (-1, frozenset())
 
     def of(self, ids: Iterable[str]) -> list[Candidate]:
         """Return the chunks by id; ids without a committed file are left out."""
@@ -62,12 +63,25 @@ class Candidates:
         read_at = self._manifest.commits
         rows = self._manifest.columns_of(ids, _COLUMNS)
         # Tuples of names: the collector of cycles looks at lists again and again.
-        read = [Candidate(name, path, tuple(defines), *rest) for name, path, defines, *rest in rows]
+        generated = self.generated()
+        read = [
+            Candidate(name, path, tuple(defines), *[*rest, path in generated]) for name, path, defines, *rest in rows
+        ]
         with self._lock:
             for name in [*islice(self._chunks, max(0, len(self._chunks) + len(read) - _MOST))]:
                 del self._chunks[name]
             self._chunks.update((candidate.id, (candidate, read_at)) for candidate in read)
         return read
+
+    def generated(self) -> frozenset[str]:
+        """Return the paths of indexed files that a tool wrote; read again after each commit."""
+        commits, paths = self._generated
+        if commits != self._manifest.commits:
+            # Taken before the paths: what is committed in between is looked at once more.
+            commits = self._manifest.commits
+            paths = self._manifest.generated()
+            self._generated = commits, paths
+        return paths
 
     def texts(
         self, chunks: Sequence[Candidate], read: Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]

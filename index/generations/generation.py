@@ -27,6 +27,7 @@ from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.schema import refuse_newer_file
 from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
 from cqm.index.model.options import IndexOptions, StoreOptions
+from cqm.index.ranking.file_roles import Role, role_of
 from cqm.index.remote.variables import Variables
 from cqm.index.store.base import Store, file_point_id
 from cqm.index.store.open import drop_store, open_store, refuse_elsewhere
@@ -61,6 +62,14 @@ class Generation:
     prints: Prints
     candidates: Candidates
     paths: KnownPaths
+
+    def role_of(self, path: str) -> Role | None:
+        """Return the role of a file by its path and by whether a tool wrote it; None for plain source.
+
+        Raises:
+            ManifestError: the index cannot be read.
+        """
+        return role_of(path, is_generated=path in self.candidates.generated())
 
     def settle(self) -> None:
         """Flush all of it to disk."""

@@ -90,6 +90,11 @@ class StoredRows:
         rows = self._database.read(query) if is_of_this_form else ()
         return tuple(RedactedFile(path, _findings_of(secrets)) for path, secrets in rows)
 
+    def generated(self) -> frozenset[str]:
+        """Paths of indexed files that a tool wrote."""
+        query = "SELECT path FROM file WHERE state = 'indexed' AND reason <> ''"
+        return frozenset(row[0] for row in self._database.look_up(query))
+
     def chunks_of(self, path: str) -> tuple[ChunkRow, ...]:
         """Chunks of a file in order."""
         return tuple(sorted(self._chunk_rows("WHERE path = ?", (path,)), key=attrgetter("position")))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cqm.index.model.query import FileState
+from cqm.index.model.query import FileState, SkipReason
 from cqm.index.model.secrets import SecretFinding
 
 
@@ -12,7 +12,8 @@ class FileRow:
 
     Attributes:
         path: relative to the root.
-        state, reason: state in the index, and the reason if the file failed or was skipped.
+        state, reason: state in the index, and the reason if the file failed or was skipped; "generated" for an indexed
+            file that a tool wrote.
         size, mtime_ns: of the file when it was read, bytes and nanoseconds.
         read_at_ns: the clock when it was read; an mtime this recent may hide a later write.
         hash: of its bytes; empty if it was not read.
@@ -31,6 +32,11 @@ class FileRow:
     language: str = ""
     ctime_ns: int = 0
     secrets: tuple[SecretFinding, ...] = ()
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether it is an indexed file that a tool wrote."""
+        return self.state is FileState.INDEXED and self.reason == SkipReason.GENERATED
 
 
 @dataclass(frozen=True, slots=True)

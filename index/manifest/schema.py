@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS chunk(
     digest TEXT NOT NULL, fingerprint TEXT NOT NULL, defines TEXT NOT NULL, route TEXT NOT NULL, space TEXT NOT NULL,
     embedded TEXT NOT NULL, refused TEXT NOT NULL, note TEXT NOT NULL, lacks_note INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS file_of_state ON file(state);
+CREATE INDEX IF NOT EXISTS file_generated ON file(path) WHERE state = 'indexed' AND reason <> '';
 CREATE INDEX IF NOT EXISTS file_with_secrets ON file(path) WHERE secrets <> '';
 CREATE INDEX IF NOT EXISTS chunk_of_path ON chunk(path, position);
 CREATE INDEX IF NOT EXISTS chunk_of_space ON chunk(space);

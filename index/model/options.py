@@ -12,6 +12,8 @@ from cqm.index.model.secrets import SecretOptions
 _KEY_VARIABLE = "Name of the environment variable that holds the key; the key itself never goes in this file."
 _KEY_FILE = "A file that holds only the key, read where the variable is not set."
 _TIMEOUT = "Limit of one request."
+ALL, NONE = "all", "none"
+"""Values of `ScanOptions.include_generated` beside "code"."""
 _MOST_SECONDS = 3600
 _MOST_USD = 1_000_000
 
@@ -36,7 +38,12 @@ class ScanOptions:
     exclude: tuple[str, ...] = option(
         (), "Never index these, in .gitignore syntax; a project's patterns are added to your own."
     )
-    include_generated: bool = option(False, "Index minified and generated files too.")
+    include_generated: str = option(
+        "code",
+        "Which files written by tools to index: code (code and documents, ranked lower), all (minified files, data and"
+        " build folders too; true is the same) or none (false).",
+        kind="generated files",
+    )
     include_vendored: bool = option(False, "Index vendored folders such as node_modules too.")
     include_lock_files: bool = option(False, "Index lock files of package managers too.")
     secrets: SecretOptions = field(default_factory=SecretOptions)

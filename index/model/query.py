@@ -25,6 +25,8 @@ class SkipReason(StrEnum):
     BINARY = "binary"
     TOO_LARGE = "too large"
     GENERATED = "generated"
+    MINIFIED = "minified"
+    BUILD_OUTPUT = "build output"
     LOCK_FILE = "lock file"
     VENDORED = "vendored"
     SECRET = "secret"  # noqa: S105 - the name of a reason

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from cqm.index.ranking.file_roles import Role, role_of
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -14,6 +16,7 @@ class Candidate:
         path, defines, start_line, end_line, symbol, kind, language: as in `Chunk`.
         digest: equal for equal texts; empty when unknown.
         position: among the chunks of its file.
+        is_generated: whether a tool wrote its file.
         lowered: the names it defines in lower case, one a line, to search all of them at once.
         named: those with a piece of their own, in lower case, one a line: without fields, which begin with ".".
     """
@@ -28,6 +31,7 @@ class Candidate:
     kind: str = ""
     language: str = ""
     position: int = -1
+    is_generated: bool = False
     lowered: str = field(init=False)
     named: str = field(init=False)
 
@@ -39,6 +43,11 @@ class Candidate:
             named = "\n".join([name for name in self.defines if not name.startswith(".")]).lower()
         object.__setattr__(self, "lowered", lowered)
         object.__setattr__(self, "named", named)
+
+    @property
+    def role(self) -> Role | None:
+        """Of its file."""
+        return role_of(self.path, is_generated=self.is_generated)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.ranking.evidence import Candidate
-from cqm.index.ranking.file_roles import role_of
+from cqm.index.ranking.file_roles import GENERATED, role_of
 from cqm.index.ranking.question import Question
 from cqm.index.ranking.rank import Ranked
 from cqm.index.text.names.parts import dotted, is_operator, last_part, name_key, with_sign
@@ -26,6 +26,9 @@ _MOST_PARTS = 200
 """Parts of a qualified name to read."""
 _TITLED = frozenset({"test", "example"})
 """Roles of files whose names may be titles of tests."""
+_BESIDE = _TITLED | {GENERATED.name}
+_HIGHEST = 3
+"""The highest grade of a definition."""
 
 _NOT_SPELLED = re.compile(r"[^\w.]|_")
 
@@ -37,9 +40,9 @@ def exact_first(
 
     A definition has the name as it is written; if none has, any spelling counts: `get_url` answers `getUrl`. A
     definition comes before members of the same name, unless the question names their container or it is in a test or
-    example, where it may be a title; one in the file of that name comes before the others. Each of these adds a part to
-    the score large enough to stand above the rest. Before fields alone comes the best of a file of that name: `Args`
-    may be a field, or all of `args.go`.
+    example, where it may be a title; one in the file of that name comes before the others, and the program which people
+    wrote before generated files. Each of these adds a part to the score large enough to stand above the rest. Before
+    fields alone comes the best of a file of that name: `Args` may be a field, or all of `args.go`.
 
     Parameters:
         question: one that is neither a name nor a word changes nothing.
@@ -49,6 +52,7 @@ def exact_first(
     grades = _grades(question.symbol, ranked)
     if max(grades.values(), default=0) == 1:
         grades |= _files_before_fields(question.symbol, ranked, grades)
+    grades |= _above_generated(ranked, grades)
     first = {name: grade + bool(mentioning) for name, grade in grades.items() if grade}
     first = dict.fromkeys(mentioning, 1) | first
     lifted = [entry.score for entry in ranked if entry.candidate.id in first]
@@ -95,6 +99,18 @@ def _files_before_fields(symbol: str, ranked: Sequence[Ranked], grades: Mapping[
         return {}
     best = {entry.candidate.path: entry.candidate.id for entry in reversed(ranked)}
     return {name: 2 for path, name in best.items() if _plain(PurePosixPath(path).stem) == wanted}
+
+
+def _above_generated(ranked: Sequence[Ranked], grades: Mapping[str, int]) -> dict[str, int]:
+    """Grade the definitions of the program which people wrote above all others, if a tool wrote one of these."""
+    defining = [entry.candidate for entry in ranked if grades.get(entry.candidate.id)]
+    if not any(it.is_generated for it in defining):
+        return {}
+    return {it.id: grades[it.id] + _HIGHEST for it in defining if not _is_beside(it)}
+
+
+def _is_beside(chunk: Candidate) -> bool:
+    return chunk.role is not None and chunk.role.name in _BESIDE
 
 
 _LISTINGS = frozenset({"kotlinabi"})

@@ -106,10 +106,11 @@ def _of_files(
     texts, paths = relative(evidence.file_terms), relative(evidence.path_terms)
     matches, nearest = _sums([chunk.path for chunk in evidence.candidates], terms, dense)
     made = frozenset(chunk.path for chunk in evidence.candidates if chunk.kind == REFERENCE)
+    generated = frozenset(chunk.path for chunk in evidence.candidates if chunk.is_generated)
     old = superseded(matches.keys() | texts.keys(), question.words)
     found = {}
     for path, matching in matches.items():
-        stem, role = _told_by(path)
+        stem, role = _told_by(path, path in generated)
         role = GENERATED if path in made else SUPERSEDED if path in old else role
         role = None if role is None or role.name in question.roles else role
         numbers = FileFeatures(
@@ -179,12 +180,12 @@ def _name_words(name: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _told_by(path: str) -> tuple[frozenset[str], Role | None]:
+def _told_by(path: str, is_generated: bool) -> tuple[frozenset[str], Role | None]:  # noqa: FBT001 - private
     """Return the words of a file's name, and its role."""
     name = path.rpartition("/")[2]
     # As of `PurePosixPath.stem`, in a tenth of its time: a question has dozens of new paths in a large index.
     stem, _, suffix = name.rpartition(".")
-    return frozenset(stems(stem if stem and suffix else name)), role_of(path)
+    return frozenset(stems(stem if stem and suffix else name)), role_of(path, is_generated=is_generated)
 
 
 def relative(scores: Mapping[str, float]) -> dict[str, float]:

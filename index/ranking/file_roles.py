@@ -94,13 +94,20 @@ _PACKAGES = re.compile(r"((?:^|/)(?:main|\w+Main)/(?:java|kotlin|scala|groovy)/)
 
 
 @lru_cache(maxsize=1 << 14)
-def role_of(path: str) -> Role | None:
-    """Look up the role of a file by its path relative to the root; None for plain source."""
+def role_of(path: str, *, is_generated: bool = False) -> Role | None:
+    """Look up the role of a file; None for plain source.
+
+    Parameters:
+        path: relative to the root.
+        is_generated: whether a tool wrote it: a test or example is that before all, anything else is generated.
+    """
     folders = _PACKAGES.sub(r"\1", path)
-    return next((role for role in ROLES if role.paths.search(folders)), None)
+    role = next((role for role in ROLES if role.paths.search(folders)), None)
+    return GENERATED if is_generated and (role is None or role.name not in _ASIDE) else role
 
 
 IN_TESTS = ROLES[0]
+_ASIDE = frozenset({TEST, "example"})
 _TEST_MODULE = re.compile(r"(?:^|\.)(?:\w+_)?tests?\.")
 
 
@@ -114,7 +121,8 @@ def is_test(language: str, kind: str, symbol: str) -> bool:
 GENERATED = Role(
     "generated", 0.7, re.compile(r"(?!)"), re.compile(r"generated|(java|api|type|rust|scala)docs?|doxygen")
 )
-"""Pages which a tool made of a program's comments, by the kind of their chunks: the program itself answers better."""
+"""Code which a tool wrote, by its note or name, and pages made of a program's comments, by the kind of their chunks:
+what people wrote answers better."""
 
 SUPERSEDED = Role("superseded", 0.8, re.compile(r"(?:^|/)(v(\d{1,3}))(?=/)", re.IGNORECASE))
 """Its pattern matches the folder of a version. Files in it have this role if a later version is beside it."""

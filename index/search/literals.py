@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cqm.chunkers.metadata import PROSE_TYPES, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.exact import FEW
-from cqm.index.ranking.file_roles import DOCUMENT, role_of
+from cqm.index.ranking.file_roles import DOCUMENT
 from cqm.index.ranking.question import Question
 from cqm.index.store.base import TERMS, Nearest, PointFilter
 from cqm.index.text.exact_words import copied_in, is_caption, is_topic, literal_parts, weighed_words, whole_words_of
@@ -147,7 +147,7 @@ def _in_programs(generation: Generation, topic: str, ids: Sequence[str]) -> list
     """
     words = re.compile(r"\s+".join(map(re.escape, topic.split())), re.IGNORECASE)
     chunks = generation.candidates.of(ids)
-    plain = {it.id: it for it in chunks if (role := role_of(it.path)) is None or role.name != DOCUMENT}
+    plain = {it.id: it for it in chunks if (role := it.role) is None or role.name != DOCUMENT}
     return [
         name
         for name, text in _texts(generation, [*plain]).items()

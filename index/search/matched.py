@@ -11,7 +11,6 @@ from cqm.chunkers.metadata import CALLABLE, CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import PART, fitting
-from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, roots_of
 from cqm.index.ranking.rank import Ranked
 from cqm.index.text.declarations import SECTION_KINDS, is_bare, own_name, plain, sections_of, signature_of
@@ -93,7 +92,7 @@ def _standing(question: Question, entry: Ranked, payload: Mapping[str, Any]) -> 
     return _Standing(
         not asked,
         alike < AS_WRITTEN,
-        bool(role_of(entry.candidate.path)),
+        bool(entry.candidate.role),
         -alike,
         -entry.parts.get(PART, 0.0),
         not whole,

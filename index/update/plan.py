@@ -7,15 +7,18 @@ from pathlib import Path, PurePosixPath
 
 from cqm.index.files.scan import FoundFile, content_hash, is_settled, read_bytes, readable_path, scan
 from cqm.index.generations.generation import Generation
+from cqm.index.manifest.facts import GENERATED_FACT
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.rows import FileRow
 from cqm.index.model.errors import ScanError, UnreadableFileError
 from cqm.index.model.options import IndexOptions, ScanOptions
-from cqm.index.model.query import FileProblem, FileState
+from cqm.index.model.query import FileProblem, FileState, SkipReason
 from cqm.index.tracing import traced
 from cqm.index.update.prepare import Task, is_given_up
 
 ROOT_FACT = "root"
+_BY_RULE = frozenset({SkipReason.GENERATED, SkipReason.MINIFIED})
+"""Reasons that depend on `scan.include_generated`; of indexed files too."""
 
 
 def identity(root: Path) -> str:
@@ -111,6 +114,7 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
     seen: set[str] = set()
     given_up: list[FileProblem] = []
     unchanged = 0
+    is_other_rule = generation.manifest.fact(GENERATED_FACT) != options.scan.include_generated
     for found in scan(root, options.scan, below=below):
         seen.add(found.path)
         row = known.get(found.path)
@@ -118,7 +122,7 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
             skip = FileRow(found.path, FileState.SKIPPED, found.skip.value, found.size, found.mtime_ns)
             if row is None or found.path in pending or (row.state, row.reason) != (skip.state, skip.reason):
                 skipped.append(skip)
-        elif row and below is None and found.path not in pending and _is_unchanged(found, row):
+        elif row and below is None and found.path not in pending and _is_unchanged(found, row, is_other_rule):
             unchanged += row.state is FileState.INDEXED
             given_up += [FileProblem(row.path, row.reason)] if row.state is FileState.FAILED else []
         else:
@@ -131,7 +135,10 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
     return Plan(tuple(todo), tuple(skipped), tuple(vanished), unchanged, known, pending, tuple(given_up))
 
 
-def _is_unchanged(found: FoundFile, row: FileRow) -> bool:
+def _is_unchanged(found: FoundFile, row: FileRow, is_other_rule: bool) -> bool:  # noqa: FBT001 - private
+    # The text of a file tells that it is generated: under another rule it is read again.
+    if is_other_rule and row.reason in _BY_RULE:
+        return False
     is_final = row.state is not FileState.FAILED or is_given_up(row)
     return is_final and is_settled(row.mtime_ns, row.ctime_ns, row.read_at_ns) and _is_same(found, row)
 

@@ -151,7 +151,8 @@ def prepare_file(task: Task, preparation: Preparation) -> PreparedFile:
 def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Preparation) -> PreparedFile:
     read = read_file(preparation.root, found.path, preparation.scan)
     seen = (read.size, read.mtime_ns, read_at, read.content_hash)
-    row = FileRow(found.path, FileState.INDEXED, "", *seen, ctime_ns=read.ctime_ns, secrets=read.secrets)
+    mark = SkipReason.GENERATED.value if read.is_generated else ""
+    row = FileRow(found.path, FileState.INDEXED, mark, *seen, ctime_ns=read.ctime_ns, secrets=read.secrets)
     if read.skip is not None:
         return PreparedFile(replace(row, state=FileState.SKIPPED, reason=read.skip.value))
     if read.content_hash == known_hash:

@@ -22,6 +22,7 @@ from cqm.index.manifest.facts import (
     COMPARED_FACT,
     COMPLETE_FACT,
     DAMAGE_FACT,
+    GENERATED_FACT,
     HEAD_FACT,
     LAST_FACT,
     UNAVAILABLE_FACT,
@@ -107,6 +108,7 @@ class Updating:
         # Read before the files: a checkout meanwhile is not the compared one.
         head = checkout.head(folder_of(self.root)) or "" if below is None else ""
         seen = {COMPARED_FACT: str(time.time()), HEAD_FACT: head}
+        seen[GENERATED_FACT] = self.options.scan.include_generated
         plan = plan_update(self.root, target, self.options, below)
         scanned = time.monotonic() - started
         if not anew:

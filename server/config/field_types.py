@@ -4,9 +4,9 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
 from cqm.index.remote.addresses import is_address
 
@@ -150,6 +150,11 @@ def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _which_generated(given: object) -> object:
+    # This option was true or false, and a variable of the environment is a text.
+    return {"true": "all", "false": "none"}.get(str(given).lower(), given)
+
+
 def _embedders() -> Iterable[str]:
     from cqm.index.embedding import PROVIDERS
 
@@ -187,6 +192,7 @@ def _quantizations() -> Iterable[str]:
 
 
 KINDS: Mapping[str, Any] = {
+    "generated files": Annotated[Literal["code", "all", "none"], BeforeValidator(_which_generated)],
     "folder": Folder,
     "file": Place,
     "folder or url": FolderOrUrl,

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import mean, quantiles
 
 from cqm.chunkers.decode import HEAD_BYTES, decode, is_binary
-from cqm.chunkers.detect import is_generated, language_of
+from cqm.chunkers.detect import is_generated, is_minified, language_of
 from cqm.chunkers.errors import UndecodableError
 from cqm.chunkers.metadata import PROSE_TYPES, source_type_of
 from cqm.chunkers.natural_language import natural_language
@@ -45,7 +45,8 @@ def text_of(path: Path) -> str:
         text = decode(data).text
     except UndecodableError:
         return ""
-    return "" if len(text) < LEAST_CHARACTERS or is_generated(path.name, text) else text[:MOST_CHARACTERS]
+    is_of_a_tool = is_generated(path.name, text) or is_minified(path.name, text)
+    return "" if len(text) < LEAST_CHARACTERS or is_of_a_tool else text[:MOST_CHARACTERS]
 
 
 def group_of(path: Path, text: str) -> Group:

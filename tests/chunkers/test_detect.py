@@ -1,7 +1,7 @@
 import pytest
 
 from cqm.chunkers.chunking import chunk
-from cqm.chunkers.detect import is_generated, known_languages, language_of
+from cqm.chunkers.detect import is_generated, is_minified, known_languages, language_of
 from cqm.chunkers.languages.table import LANGUAGES
 from cqm.chunkers.metadata import source_type_of
 from cqm.chunkers.model import ChunkOptions, Document
@@ -90,8 +90,9 @@ def test_the_name_wins_over_the_first_line() -> None:
         ("api.sh", "#!/bin/sh\n\n# DO NOT MODIFY, generated file\n"),
         ("mod_pb2.py", "x = 1\n"),
         ("mod.pb.go", "package mod\n"),
-        ("jquery.min.js", "var a;\n"),
-        ("app.js.map", "{}"),
+        ("Form.Designer.cs", "class Form {}\n"),
+        ("schema.generated.ts", "export {}\n"),
+        ("api.gen.go", "package api\n"),
     ],
 )
 def test_a_note_or_a_name_marks_a_generated_file(path: str, head: str) -> None:
@@ -111,22 +112,30 @@ def test_a_note_or_a_name_marks_a_generated_file(path: str, head: str) -> None:
         ("readme.md", "# Rules\n\nDo not edit by hand.\n"),
         ("data.json", '{"a": 1}'),
         ("empty.js", ""),
+        ("docs_gen.py", "def write(): ...\n"),
+        ("values.generated.yaml", "a: 1\n"),
     ],
 )
 def test_code_that_speaks_of_generating_is_not_generated(path: str, text: str) -> None:
     assert not is_generated(path, text)
 
 
+@pytest.mark.parametrize("path", ["jquery.min.js", "a/style-min.css", "app.js.map"])
+def test_a_name_marks_a_minified_file(path: str) -> None:
+    assert is_minified(path, "")
+    assert not is_generated(path, "")
+
+
 def test_very_long_lines_mark_a_minified_file() -> None:
     code = "function a(b){return b+1};" * 1000
-    assert is_generated("bundle.js", code)
-    assert is_generated("bundle.css", "a{b:c}" * 2000 + "\n/*# sourceMappingURL */\n")
-    assert not is_generated("bundle.py", code)
-    assert not is_generated("source.js", code.replace("};", "}\n"))
+    assert is_minified("bundle.js", code)
+    assert is_minified("bundle.css", "a{b:c}" * 2000 + "\n/*# sourceMappingURL */\n")
+    assert not is_minified("bundle.py", code)
+    assert not is_minified("source.js", code.replace("};", "}\n"))
 
 
 def test_one_long_line_among_many_is_not_minified() -> None:
-    assert not is_generated("icons.js", "const a = 1;\n" * 500 + f"const icon = '{'x' * 20_000}';\n")
+    assert not is_minified("icons.js", "const a = 1;\n" * 500 + f"const icon = '{'x' * 20_000}';\n")
 
 
 @pytest.mark.parametrize(

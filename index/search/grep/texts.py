@@ -21,7 +21,6 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import UnreadableFileError, VanishedFileError
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import FileState
-from cqm.index.ranking.file_roles import role_of
 from cqm.index.search.grep.grams import GramTable, Stamp
 from cqm.index.workers import Job, Workers
 
@@ -99,7 +98,7 @@ class KnownFiles:
                 )
                 for row in rows
             ]
-            self._files = tuple(sorted(files, key=lambda file: (role_of(file.path) is not None, file.path)))
+            self._files = tuple(sorted(files, key=lambda file: (generation.role_of(file.path) is not None, file.path)))
             self.grams.keep_only([file.path for file in files])
             self._state = state
         return self._files

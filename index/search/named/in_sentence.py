@@ -8,7 +8,6 @@ from pathlib import PurePosixPath
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
-from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.store.base import TERMS, Nearest, PointFilter
 from cqm.index.text.exact_words import is_spelled_as_name
@@ -68,11 +67,11 @@ def named_within(
 
 
 def _defining(generation: Generation, names: Sequence[str], keep: PointFilter | None) -> Iterator[list[str]]:
-    """Yield of each name the ids of the chunks that define it as it is written, those of tests only without others."""
+    """Yield of each name the ids of the chunks that define it as it is written, of plain source where there are any."""
     searches = [Nearest(TERMS, label_term(name_key(name)), _MOST_OF_WORD, keep) for name in names]
     for name, scores in zip(names, generation.store.search(searches), strict=True):
         chunks = [it for it in generation.candidates.of(scores) if _defines(it, name)]
-        yield [it.id for it in chunks if role_of(it.path) is None] or [it.id for it in chunks]
+        yield [it.id for it in chunks if it.role is None] or [it.id for it in chunks]
 
 
 def _stands_in(name: str, text: str) -> bool:

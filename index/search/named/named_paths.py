@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
-from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question
 from cqm.index.search.named.defining import NameLookup, is_defined
 from cqm.index.search.named.tree_paths import PARTLY, Match, TreePaths, tree_of
@@ -88,7 +87,7 @@ def _of_file(lookup: NameLookup, question: Question, plain: str, exact: str, roo
     asked = path_in(question.text) or plain
     without = without_names(question)
     first = [exact] if exact else _of_glob(generation, plain)
-    named = _files_of(tree, asked, plain) if exact or not first else []
+    named = _files_of(generation, tree, asked, plain) if exact or not first else []
     if found := tuple(dict.fromkeys([*first, *(it.path for it in named)])):
         if not any(map(generation.manifest.chunks_of, found)):
             return NamedPaths(without, (), f"{found[0]} is empty or left out of the index", is_missing=True)
@@ -160,13 +159,14 @@ def _of_glob(generation: Generation, plain: str) -> list[str]:
         return []
 
 
-def _files_of(tree: TreePaths, asked: str, plain: str) -> list[Match]:
+def _files_of(generation: Generation, tree: TreePaths, asked: str, plain: str) -> list[Match]:
     """Return the files a path may mean, nearest the root first, then by their roles."""
     matches = next(filter(None, map(tree.of, (asked, plain))), [])
     # The case of a name without a usual ending counts: it may be a symbol's.
     is_usual = has_usual_ending(asked) or "/" in asked
     matches = [it for it in matches if is_usual or f"/{it.path}".endswith(f"/{plain}")]
-    return sorted(matches, key=lambda it: (it.path.count("/"), role_of(it.path) is not None, it.path))[:_MOST_FILES]
+    ordered = sorted(matches, key=lambda it: (it.path.count("/"), generation.role_of(it.path) is not None, it.path))
+    return ordered[:_MOST_FILES]
 
 
 def _of_word(lookup: NameLookup, question: Question, plain: str, root: str) -> NamedPaths:

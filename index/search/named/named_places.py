@@ -12,7 +12,6 @@ from cqm.index.manifest.rows import ChunkRow
 from cqm.index.ranking.almost import names_almost
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
-from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
@@ -194,10 +193,11 @@ def _at_places(
 
 
 def _of_operator(lookup: NameLookup, symbol: str, keep: PointFilter | None) -> Pinned:
-    """Return the chunks that define an operator, those of tests and examples last."""
-    rows = lookup.generation.manifest.chunks([it.id for it in lookup.defining(symbol)])
+    """Return the chunks that define an operator, those of files with a role last."""
+    generation = lookup.generation
+    rows = generation.manifest.chunks([it.id for it in lookup.defining(symbol)])
     kept = [row for row in rows.values() if counts(row, keep)]
-    kept.sort(key=lambda row: (role_of(row.path) is not None, row.path, row.start_line))
+    kept.sort(key=lambda row: (generation.role_of(row.path) is not None, row.path, row.start_line))
     return Pinned(tuple(row.id for row in kept)[:_MOST_CHUNKS], {})
 
 
@@ -211,7 +211,7 @@ def _of_calls(generation: Generation, question: Question, keep: PointFilter | No
         if len(defining) <= few:
             chunks += sorted(defining, key=lambda it: (it.path, it.position))
     if question.symbol:
-        chunks.sort(key=lambda it: role_of(it.path) is not None)
+        chunks.sort(key=lambda it: it.role is not None)
     return Pinned(tuple(dict.fromkeys(it.id for it in chunks))[:_MOST_CHUNKS], {})
 
 

@@ -41,7 +41,7 @@ def about_project(lookup: NameLookup, question: Question) -> Question:
     """
     if not (question.topic and question.symbol):
         return question
-    is_defined = any(role_of(it.path) is None for it in lookup.of(question.symbol))
+    is_defined = any(it.role is None for it in lookup.of(question.symbol))
     return replace(question, topic=None) if is_defined else question
 
 

@@ -23,7 +23,6 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.changes import ChangedBy, ChangedFile, ChangedLines, Changes, ChangesQuery
 from cqm.index.model.errors import NotIndexedError, QueryError, UnreadableFileError, VanishedFileError
 from cqm.index.model.query import FileState, page_start
-from cqm.index.ranking.file_roles import role_of
 from cqm.index.search.symbols.fresh import FreshFiles
 from cqm.index.secrets.file_names import shown_path
 from cqm.index.secrets.redaction import redact
@@ -200,8 +199,8 @@ def _changes(
     hunks = lines.of_commit
     start = f"{base}/" if base else ""
     known = histories.generation.manifest.files([it.removeprefix(start) for it in hunks])
-    sizes = {it: _added(hunks[it]) for it in hunks}
-    ordered = sorted(hunks, key=lambda it: (role_of(it) is not None, -sizes[it], it))
+    sizes, role_of = {it: _added(hunks[it]) for it in hunks}, histories.generation.role_of
+    ordered = sorted(hunks, key=lambda it: (role_of(it.removeprefix(start)) is not None, -sizes[it], it))
     stored = {it for it, row in known.items() if row.state is FileState.INDEXED}
     indexed = [it for it in ordered if sizes[it] and it.removeprefix(start) in stored]
     followed = {path: [*_moved(_written(hunks[path]), lines.since.get(path, ()))] for path in indexed[:_MOST_FILES]}
@@ -292,7 +291,7 @@ def _parts(
         at = number if not text.strip() else _nearest(number, text, lines, places)
         left += at is not None
         now |= {at} if at and text.strip() else set()
-    role = role_of(path)
+    role = histories.generation.role_of(path)
     parts = []
     for start, end in islice(_runs(sorted(now)), _MOST_PARTS):
         symbol = _around(fresh.definitions, start, end)

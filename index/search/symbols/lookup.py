@@ -7,7 +7,6 @@ from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.model.uses import Definition
 from cqm.index.ranking.almost import names_almost
-from cqm.index.ranking.file_roles import role_of
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.usages.resolve import Name, chosen, is_namesake
 from cqm.index.text.declarations import is_bare, signature_of
@@ -29,10 +28,12 @@ class Found(NamedTuple):
     Attributes:
         definition: with its signature.
         is_bare: whether it is a prototype of C, defined elsewhere.
+        is_aside: whether its file is a test, an example, generated or has another role.
     """
 
     definition: Definition
     is_bare: bool
+    is_aside: bool
 
 
 def definitions_named(lookup: NameLookup, name: Name) -> list[Found]:
@@ -65,14 +66,15 @@ def _definitions_in(generation: Generation, ids: Sequence[str]) -> Iterator[Foun
             signature = signature_of(lines[it.first :], it)
             bounds = start + it.first, start + it.last
             whole = Definition(path, *bounds, it.name, it.kind, signature, line=start + it.line)
-            yield Found(whole, language in _WITH_BARE and is_bare(it, lines, language))
+            is_prototype = language in _WITH_BARE and is_bare(it, lines, language)
+            yield Found(whole, is_prototype, generation.role_of(path) is not None)
 
 
 def preferred(found: Sequence[Found], name: Name, base: str) -> list[Definition]:
     """Return the definitions that a name most likely means: one, or those it cannot be told from.
 
     A whole name comes before a part of one, a definition before its prototype, its own members of the same name and
-    fields, source before tests and examples, and of overloads those with the parameters asked for.
+    fields, source before tests, examples and generated code, and of overloads those with the parameters asked for.
 
     Parameters:
         found: with the last part of the name.
@@ -87,7 +89,7 @@ def preferred(found: Sequence[Found], name: Name, base: str) -> list[Definition]
         lambda it: bool(base) and (it.definition.path == base or it.definition.path.startswith(f"{base}/")),
         lambda it: not it.is_bare,
         lambda it: it.definition.kind not in _FIELDS,
-        lambda it: role_of(it.definition.path) is None,
+        lambda it: not it.is_aside,
         lambda it: it.definition.symbol == name.qualified,
     ):
         left = [it for it in left if is_better(it)] or left

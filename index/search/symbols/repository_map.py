@@ -25,7 +25,13 @@ _NO_LANDMARKS = frozenset({"constant", "property", "variable", "variant", "modul
 """Kinds telling little of a repository."""
 # Chosen by looking at the maps of gin, aiohttp, tokio and zod.
 _TELLING_FACTOR, _CAPITAL_FACTOR, _PRIVATE_FACTOR, _MEMBER_FACTOR = 2.5, 2.0, 0.3, 0.3
-_ROLE_FACTORS: Mapping[str, float] = {"test": 0.01, "example": 0.02, "documentation": 0.1, "legacy": 0.1}
+_ROLE_FACTORS: Mapping[str, float] = {
+    "test": 0.01,
+    "example": 0.02,
+    "documentation": 0.1,
+    "legacy": 0.1,
+    "generated": 0.1,
+}
 _SHORTEST = 2
 
 
@@ -67,7 +73,7 @@ def map_of(generation: Generation, folder: str, start: int, limit: int) -> Outli
     below = f"{folder}/" if folder else ""
     here = [row for row in rows if row.path.startswith(below)]
     own = [row for row in programs if row.path.startswith(below)]
-    ranked = _ranked(own, programs, uses)
+    ranked = _ranked(generation, own, programs, uses)
     page = list(islice(_landmarks(generation, ranked), start, start + limit + 1))
     counts = Counter({row.path: 0 for row in here})
     for row in own:
@@ -90,9 +96,10 @@ def _files_using(generation: Generation, programs: Sequence[_Row]) -> tuple[Mapp
     """Return the source files, tests aside, with each defined name; and whether only a part of them was read."""
     names = {last_part(name) for row in programs for name in row.defines}
     plain = {name for name in names if name.islower() and "_" not in name}
-    source = sorted(row for row in programs if not _is_test(row.path))
+    generated = generation.candidates.generated()
+    source = sorted((row.path in generated, row) for row in programs if not _is_test(row.path))
     using: defaultdict[str, set[str]] = defaultdict(set)
-    for some in batched(source[:_MOST_CHUNKS], _PAYLOADS):
+    for some in batched([row for _, row in source[:_MOST_CHUNKS]], _PAYLOADS):
         texts = generation.store.payloads([row.id for row in some], ["text"])
         for row in some:
             text = str(texts.get(row.id, {}).get("text", ""))
@@ -109,12 +116,14 @@ def _is_test(path: str) -> bool:
     return role is not None and role.name in {"test", "example"}
 
 
-def _ranked(own: Sequence[_Row], programs: Sequence[_Row], uses: Mapping[str, set[str]]) -> list[_Ranked]:
+def _ranked(
+    generation: Generation, own: Sequence[_Row], programs: Sequence[_Row], uses: Mapping[str, set[str]]
+) -> list[_Ranked]:
     """Order the definitions of some chunks, best first. A use of a name counts for each of its definitions in part."""
     named = Counter(last_part(name) for row in programs if not _is_test(row.path) for name in row.defines)
     found = []
     for row in own:
-        role = role_of(row.path)
+        role = generation.role_of(row.path)
         factor = _ROLE_FACTORS.get(role.name, 1.0) if role else 1.0
         for name in row.defines:
             plain = last_part(name)

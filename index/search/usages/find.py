@@ -16,7 +16,6 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
 from cqm.index.model.query import page_start
 from cqm.index.model.uses import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery
-from cqm.index.ranking.file_roles import role_of
 from cqm.index.ranking.question import read_question
 from cqm.index.search.named.defining import NameLookup, meant_name
 from cqm.index.search.usages.at_line import LinePlace, line_place, symbol_at
@@ -132,7 +131,7 @@ def find_usages(
     references = [it for it, _ in found.references]
     listed = [it for it in references if not query.groups or it.group in query.groups]
     page = listed[start : start + query.limit]
-    calls = sorted((it for it in references if it.kind == CALL), key=lambda it: bool(role_of(it.path)))
+    calls = sorted((it for it in references if it.kind == CALL), key=lambda it: bool(generation.role_of(it.path)))
     direct = [it for it in _possible_calls(found.references) if it[0].group is ReferenceGroup.CALLS]
     further = callers_of(lambda symbol: _calls(lookup, workers, symbol), name.qualified, direct, query.depth)
     at_own, at_others = found.at_definitions
@@ -179,7 +178,7 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
 def _found(lookup: NameLookup, workers: Workers, name: Name) -> Found:
     """Find all lines with a name; of an operator, which is no word, only its definitions."""
     if not name.word:
-        defined, namesakes = _apart(_operators(lookup, name), name)
+        defined, namesakes = _apart(lookup.generation, _operators(lookup, name), name)
         return Found(defined, namesakes, [], (len(defined), len(namesakes)), is_complete=False)
     generation = lookup.generation
     files, is_complete = files_with(generation, name.word)
@@ -188,7 +187,7 @@ def _found(lookup: NameLookup, workers: Workers, name: Name) -> Found:
     for parts, of_file in lines_of(generation, workers, files, name.word):
         lines += of_file
         symbols += _defined(parts, of_file, name)
-    defined, namesakes = _apart(symbols, name)
+    defined, namesakes = _apart(generation, symbols, name)
     at_own = {(it.part.path, it.symbol.line) for it in defined}
     at_others = {(it.part.path, it.symbol.line) for it in namesakes} - at_own
     at = {(line.path, line.number) for line in lines}
@@ -196,13 +195,13 @@ def _found(lookup: NameLookup, workers: Workers, name: Name) -> Found:
     references = [
         (_reference(line, known), line.around) for line in lines if (line.path, line.number) not in at_own | at_others
     ]
-    references.sort(key=lambda it: _order(it[0]))
+    references.sort(key=lambda it: _order(generation, it[0]))
     return Found(defined, namesakes, references, (len(at & at_own), len(at & at_others)), is_complete)
 
 
-def _apart(symbols: Sequence[Defined], name: Name) -> tuple[list[Defined], list[Defined]]:
-    """Return the symbols that a name may mean, then those that only share its last part; tests and examples last."""
-    ordered = sorted(symbols, key=lambda it: (bool(role_of(it.part.path)), it.part.path, it.symbol.line))
+def _apart(generation: Generation, symbols: Sequence[Defined], name: Name) -> tuple[list[Defined], list[Defined]]:
+    """Return the symbols that a name may mean, then those that only share its last part; files with a role last."""
+    ordered = sorted(symbols, key=lambda it: (bool(generation.role_of(it.part.path)), it.part.path, it.symbol.line))
     own = chosen([(it.part.path, it.symbol.name) for it in ordered], name)
     of_name = [n in own for n in range(len(ordered))]
     return [*compress(ordered, of_name)], [it for it, is_own in zip(ordered, of_name, strict=True) if not is_own]
@@ -249,9 +248,9 @@ def _reference(line: Line, known: Meanings) -> Reference:
 _GROUPS = list(ReferenceGroup)
 
 
-def _order(it: Reference) -> tuple[int, bool, bool, bool, str, int]:
+def _order(generation: Generation, it: Reference) -> tuple[int, bool, bool, bool, str, int]:
     is_of_another = bool(it.of) and not it.is_sure
-    return _GROUPS.index(it.group), not it.is_sure, is_of_another, bool(role_of(it.path)), it.path, it.line
+    return _GROUPS.index(it.group), not it.is_sure, is_of_another, bool(generation.role_of(it.path)), it.path, it.line
 
 
 def _with_overrides(

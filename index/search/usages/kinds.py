@@ -74,7 +74,7 @@ def lines_of(
         StoreError, ManifestError: the index cannot be read.
         WorkerError: no worker can be started.
     """
-    wholes = {parts[0].path: parts for parts in whole_files(generation, _worth_parsing(files)) if parts}
+    wholes = {parts[0].path: parts for parts in whole_files(generation, _worth_parsing(generation, files)) if parts}
     texts = {path: text_of_file(parts) for path, parts in wholes.items()}
     tasks = [(Document(path, text, wholes[path][0].language), name) for path, text in _within_bytes(texts)]
     found = [each for batch in workers.run(_PARSING, tasks) for each in batch]
@@ -88,9 +88,9 @@ def lines_of(
         yield parts, lines
 
 
-def _worth_parsing(files: Sequence[FileLines]) -> list[str]:
+def _worth_parsing(generation: Generation, files: Sequence[FileLines]) -> list[str]:
     programs = [file.path for file in files if source_type_of(file.language) == CODE]
-    return sorted(programs, key=lambda path: bool(role_of(path)))[:_MOST_FILES]
+    return sorted(programs, key=lambda path: bool(generation.role_of(path)))[:_MOST_FILES]
 
 
 def _within_bytes(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:

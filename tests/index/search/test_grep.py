@@ -78,7 +78,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     options = IndexOptions(
         home=tmp_path_factory.mktemp("home"),
         embedding=EmbeddingOptions(provider="none"),
-        scan=ScanOptions(include_generated=True),
+        scan=ScanOptions(include_generated="all"),
     )
     with Index.open(root, options) as opened:
         opened.update()
