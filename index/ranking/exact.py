@@ -54,7 +54,9 @@ def exact_first(
         grades |= _files_before_fields(question.symbol, ranked, grades)
     grades |= _above_generated(ranked, grades)
     first = {name: grade + bool(mentioning) for name, grade in grades.items() if grade}
-    first = dict.fromkeys(mentioning, 1) | first
+    generated = {entry.candidate.id for entry in ranked if entry.candidate.is_generated}
+    # Copies by tools are no better than any other result, where people wrote the text.
+    first = dict.fromkeys(mentioning - generated or mentioning, 1) | first
     lifted = [entry.score for entry in ranked if entry.candidate.id in first]
     if not lifted:
         return ranked

@@ -14,7 +14,7 @@ from cqm.index.status.status import Statistics, count
 Value = TypeVar("Value")
 
 _ANSWERS, _STATISTICS = "answers", "statistics"
-_VERSION = 10
+_VERSION = 11
 """Increase it with every change of ranking or of the fields of an answer."""
 
 

@@ -81,7 +81,7 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    having = {phrase: _with_phrase(generation, phrase, keep) for phrase in question.phrases}
+    having = {phrase: _by_people(generation, _with_phrase(generation, phrase, keep)) for phrase in question.phrases}
     phrases = _said(having.items())
     # A longer phrase that nothing says may be a message with values, such as that of an error in JSON.
     longest = max(map(len, phrases.texts), default=0)
@@ -90,13 +90,13 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
         most = _saying_most(generation, question, unsaid, found, keep)
         return most if most.ids else phrases
     caption = question.said.strip()
-    if is_caption(caption) and (captioned := _with_caption(generation, caption, keep)):
+    if is_caption(caption) and (captioned := _by_people(generation, _with_caption(generation, caption, keep))):
         is_plain = is_topic(caption) and question.sentence < _LEAST_SENTENCE
         return _said([(question.said, _of_topic(generation, caption, captioned) if is_plain else captioned)])
     if question.copied:
-        texts = _texts(generation, nlargest(_COPIED_DEPTH, found, key=found.__getitem__))
+        texts = _texts(generation, _best(generation, found))
         for form in question.copied:
-            if copied := _saying_it(form, texts):
+            if copied := _by_people(generation, _saying_it(form, texts)):
                 # Without a head, such as the level of a log, it is a message.
                 is_plain = form == question.copied[0] and is_topic(form)
                 return _said([(question.said, _in_programs(generation, form, copied) if is_plain else copied)])
@@ -111,7 +111,7 @@ def _saying_most(
     keep: PointFilter | None,
 ) -> Said:
     """Find the few chunks that say most of some pasted texts."""
-    said = _said((text, _with_runs(generation, question, text, found, keep)) for text in texts)
+    said = _said((it, _by_people(generation, _with_runs(generation, question, it, found, keep))) for it in texts)
     return said._replace(is_whole=False)
 
 
@@ -119,6 +119,22 @@ def _said(found: Iterable[tuple[str, Sequence[str]]]) -> Said:
     """Join the chunks found for some texts; of a text in many chunks none, for they tell nothing."""
     few = [(text, ids) for text, ids in found if 0 < len(ids) <= FEW]
     return Said([name for _, ids in few for name in ids], [text for text, _ in few])
+
+
+def _by_people(generation: Generation, ids: Sequence[str]) -> list[str]:
+    """Return the ids of chunks that no tool wrote; all if there are none: tools copy comments of the program."""
+    generated = {it.id for it in generation.candidates.of(ids) if it.is_generated}
+    return [name for name in ids if name not in generated] or [*ids]
+
+
+def _best(generation: Generation, found: Mapping[str, float]) -> list[str]:
+    """Return the ids of the best chunks that no tool wrote, and of generated ones as good as these."""
+    best = nlargest(_COPIED_DEPTH, found, key=found.__getitem__)
+    generated = {it.id for it in generation.candidates.of(found) if it.is_generated}
+    if generated.isdisjoint(best):
+        return best
+    by_people = {name: score for name, score in found.items() if name not in generated}
+    return [*dict.fromkeys([*nlargest(_COPIED_DEPTH, by_people, key=found.__getitem__), *best])]
 
 
 def _with_phrase(generation: Generation, phrase: str, keep: PointFilter | None) -> list[str]:
