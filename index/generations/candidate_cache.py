@@ -48,6 +48,7 @@ class Candidates:
 
     def of(self, ids: Iterable[str]) -> list[Candidate]:
         """Return the chunks by id; ids without a committed file are left out."""
+        self.generated()
         found, unknown = [], []
         written = self._manifest.written_at
         for name in ids:
@@ -79,7 +80,11 @@ class Candidates:
         if commits != self._manifest.commits:
             # Taken before the paths: what is committed in between is looked at once more.
             commits = self._manifest.commits
-            paths = self._manifest.generated()
+            before, paths = paths, self._manifest.generated()
+            if paths != before:
+                # A file may be read again without a change of its chunks, as after an import.
+                with self._lock:
+                    self._chunks = {}
             self._generated = commits, paths
         return paths
 

@@ -139,6 +139,7 @@ class IndexStatus:
         stopped: the last update of all files, if it was cut short; None when it ended, or runs.
         building: the generation built while this one serves; None for none.
         last_update: how long it took; None before there was one.
+        generated_files: number of indexed files that a tool wrote.
         redacted_secrets, redacted_files: numbers of redacted secrets and of files with one.
     """
 
@@ -170,6 +171,7 @@ class IndexStatus:
     running: tuple[Running, ...] = ()
     stopped: Running | None = None
     building: Building | None = None
+    generated_files: int = 0
     redacted_secrets: int = 0
     redacted_files: int = 0
     last_update: LastUpdate | None = None

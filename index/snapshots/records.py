@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from cqm.chunkers.model import Fact
 from cqm.index.manifest.rows import ChunkRow, FileRow
-from cqm.index.model.query import FileState
+from cqm.index.model.query import FileState, SkipReason
 from cqm.index.model.secrets import SecretFinding
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Point, file_point_id
 from cqm.index.text.stored_definitions import StoredDefinition, kinds_in
@@ -61,6 +61,7 @@ class SnapshotFile:
     chunks: int
     file_terms: Weights
     path_terms: Weights
+    is_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,9 @@ class RecordError(ValueError):
 
 def file_line(row: FileRow, chunks: int, point: Point | None) -> bytes:
     """Return the line of a file with its point; None for one that is elsewhere."""
-    terms = (_weights(point.sparse.get(name) if point else None) for name in (FILE_TERMS, PATH_TERMS))
-    return _line(SnapshotFile(row.path, row.size, row.hash, row.language, row.secrets, chunks, *terms))
+    text, path = (_weights(point.sparse.get(name) if point else None) for name in (FILE_TERMS, PATH_TERMS))
+    known = (row.path, row.size, row.hash, row.language, row.secrets, chunks)
+    return _line(SnapshotFile(*known, text, path, row.is_generated))
 
 
 def chunk_line(row: ChunkRow, point: Point) -> bytes:
@@ -131,8 +133,9 @@ def read_file(line: bytes) -> tuple[FileRow, int, Point]:
     read: SnapshotFile = parse(SnapshotFile, line)
     _require_path(read.path)
     _require_numbers(read.size, read.chunks, *(it for found in read.secrets for it in (found.line, found.count)))
+    mark = SkipReason.GENERATED if read.is_generated else ""
     row = FileRow(
-        read.path, FileState.INDEXED, size=read.size, hash=read.hash, language=read.language, secrets=read.secrets
+        read.path, FileState.INDEXED, mark, size=read.size, hash=read.hash, language=read.language, secrets=read.secrets
     )
     payload = {"path": read.path, "dirs": folders_of(read.path), "language": read.language}
     sparse = {FILE_TERMS: _terms(read.file_terms), PATH_TERMS: _terms(read.path_terms)}

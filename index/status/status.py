@@ -148,6 +148,7 @@ def count(manifest: Manifest) -> Statistics:
         "languages": manifest.counts("language"),
         "skipped": manifest.skipped_by_reason(),
         "coverage": manifest.coverage(),
+        "generated": {"files": len(manifest.generated())},
         "redacted": {"files": len(redacted), "secrets": sum(file.count for file in redacted)},
     }
 
@@ -191,6 +192,7 @@ def describe(
         unavailable=fact(UNAVAILABLE_FACT),
         server=server_of(folder / serving_name(folder)) if manifest else "",
         freshness=fresh,
+        generated_files=counted.get("generated", {}).get("files", 0),
         redacted_secrets=redacted.get("secrets", 0),
         redacted_files=redacted.get("files", 0),
         last_update=_last_update(fact(LAST_FACT)),

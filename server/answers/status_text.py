@@ -97,6 +97,8 @@ def status_lines(status: "IndexStatus", *, all_failed: bool = False) -> Iterator
     if status.building:
         yield f"  {_building_line(status.building)}"
     yield f"  files: {_counted(status.files)}"
+    if status.generated_files:
+        yield f"  generated: {status.generated_files:,} of the files indexed"
     yield f"  {number(status.chunks, 'chunk')}: {_counted(status.languages)}"
     yield from (f"  {line}" for line in _grammar_lines(status.languages))
     yield f"  vectors: {_vectors(status)}"

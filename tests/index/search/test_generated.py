@@ -60,6 +60,7 @@ def options_of(tmp_path: Path, generated: str = "code") -> IndexOptions:
 def index(tmp_path: Path) -> Iterator[Index]:
     with Index.open(written(tmp_path / "tree", CODE), options_of(tmp_path)) as opened:
         opened.update()
+        assert opened.status().generated_files == 2
         yield opened
 
 
@@ -89,6 +90,24 @@ def test_calls_in_generated_files_come_after_others(index: Index) -> None:
     uses = index.usages("GetUser")
     calls = [it.path for it in uses.references if it.kind == "call"]
     assert calls == ["store/user.go", "api/zz_calls.go"]
+
+
+def test_copies_of_a_comment_in_generated_files_are_not_lifted_before_the_code_that_people_wrote(
+    tmp_path: Path,
+) -> None:
+    said = "Reload the table of hosts when the file was changed on disk since it was loaded."
+    copies = {f"bind/h{n}.py": f'# @generated\n\ndef reload_{n}(self):\n    """{said}"""\n' for n in range(12)}
+    ours = {"src/hosts.c": f"//  {said}\nint hosts_refresh (hosts_t *self) {{\n    return reread (self->file);\n}}\n"}
+    with Index.open(written(tmp_path / "tree", copies | ours), options_of(tmp_path)) as index:
+        index.update()
+        assert paths(index, said)[0] == "src/hosts.c"
+
+
+def test_a_message_that_only_a_generated_file_has_is_found(index: Index) -> None:
+    path = index.root / "api/user.pb.validate.go"
+    path.write_text(NOTE + 'package api\n\nfunc check() error {\n\treturn fail("value length must be 3 runes")\n}\n')
+    index.update([path])
+    assert paths(index, "invalid GetUserRequest.Id: value length must be 3 runes")[0] == "api/user.pb.validate.go"
 
 
 def test_a_question_for_generated_code_does_not_hold_it_down(index: Index) -> None:
