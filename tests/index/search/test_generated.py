@@ -92,15 +92,38 @@ def test_calls_in_generated_files_come_after_others(index: Index) -> None:
     assert calls == ["store/user.go", "api/zz_calls.go"]
 
 
+def test_a_member_that_people_wrote_comes_before_a_generated_function_in_a_file_of_its_name(tmp_path: Path) -> None:
+    files = {
+        "api/get_user.go": NOTE + "package api\n\nfunc GetUser(id string) string {\n\treturn id\n}\n",
+        "store/table.go": "package store\n\nfunc (t *Table) GetUser(id string) string {\n\treturn t.rows[id]\n}\n",
+    }
+    with Index.open(written(tmp_path / "tree", files), options_of(tmp_path)) as index:
+        index.update()
+        assert paths(index, "GetUser") == ["store/table.go", "api/get_user.go"]
+
+
 def test_copies_of_a_comment_in_generated_files_are_not_lifted_before_the_code_that_people_wrote(
     tmp_path: Path,
 ) -> None:
     said = "Reload the table of hosts when the file was changed on disk since it was loaded."
-    copies = {f"bind/h{n}.py": f'# @generated\n\ndef reload_{n}(self):\n    """{said}"""\n' for n in range(12)}
+    copies = {f"bind/h{n}.py": f'# @generated\n\ndef reload_hosts_{n}(self):\n    """{said}"""\n' for n in range(12)}
     ours = {"src/hosts.c": f"//  {said}\nint hosts_refresh (hosts_t *self) {{\n    return reread (self->file);\n}}\n"}
     with Index.open(written(tmp_path / "tree", copies | ours), options_of(tmp_path)) as index:
         index.update()
-        assert paths(index, said)[0] == "src/hosts.c"
+        hits = index.search(Query(said)).hits
+        assert hits[0].path == "src/hosts.c"
+        assert [hit.path for hit in hits if "exact" in hit.parts] == ["src/hosts.c"]
+
+
+def test_a_word_is_found_first_where_people_wrote_it(tmp_path: Path) -> None:
+    files = {
+        "a/kinds.py": "# @generated\n\nKINDS = ['marsupial', 'bird']\n",
+        "b/zoo.py": "def open_gate():\n    # A marsupial goes first, then all of the day by their size.\n    ...\n",
+    }
+    with Index.open(written(tmp_path / "tree", files), options_of(tmp_path)) as index:
+        index.update()
+        hits = index.search(Query("marsupial")).hits
+        assert [hit.path for hit in hits if "exact" in hit.parts] == ["b/zoo.py"]
 
 
 def test_a_message_that_only_a_generated_file_has_is_found(index: Index) -> None:

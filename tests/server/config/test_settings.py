@@ -54,6 +54,17 @@ def test_without_any_source_every_option_has_its_default(home: Path) -> None:
     assert load(home).model_dump() == Options().model_dump()
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"), [("code", "code"), ("all", "all"), ("none", "none"), ("true", "all"), ("false", "none")]
+)
+def test_which_generated_files_are_indexed_is_a_word_or_as_before_true_or_false(
+    home: Path, written: str, meant: str
+) -> None:
+    assert load(home, environment={"CQM_SCAN_INCLUDE_GENERATED": written}).scan.include_generated == meant
+    (home / "cqm.yml").write_text(f"scan: {{include_generated: {written}}}", encoding="utf-8")
+    assert load(home).scan.include_generated == meant
+
+
 def test_the_command_line_wins_over_the_environment_the_project_the_user_and_the_default(
     home: Path, project: Path
 ) -> None:
