@@ -265,7 +265,7 @@ def test_a_cursor_of_a_changed_file_is_told(read: Read) -> None:
         (".env", "secret"),
         (".git/config", "does not exist"),
         ("yarn.lock", "lock file"),
-        ("wide.json", "generated"),
+        ("wide.json", "minified"),
         ("logo.png", "binary"),
         ("big.txt", "too large"),
         ("link.py", "link"),
