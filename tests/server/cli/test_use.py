@@ -147,7 +147,7 @@ def test_the_home_folder_must_be_named_to_be_indexed(cqm: "Cqm") -> None:
     [
         ("RLIMIT_NOFILE", 14, "ulimit -n"),
         ("RLIMIT_AS", 400 << 20, "ulimit -v"),
-        ("RLIMIT_FSIZE", 100_000, "ulimit -f"),
+        ("RLIMIT_FSIZE", 200_000, "ulimit -f"),
     ],
 )
 def test_a_limit_that_is_met_was_taken_for_a_full_disk(cqm: "Cqm", limit: str, most: int, remedy: str) -> None:
