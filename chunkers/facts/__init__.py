@@ -1,3 +1,3 @@
 """Collect facts of symbols: parameters, result, docs, visibility, complexity, calls, imports, members."""
 
-__all__ = ["calling", "collecting", "heads", "layout", "names", "occurrences"]
+__all__ = ["collecting", "heads", "layout", "names", "occurrences"]

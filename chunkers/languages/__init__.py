@@ -15,4 +15,5 @@ __all__ = [
     "scripting",
     "testing",
     "unread",
+    "usage_nodes",
 ]

@@ -19,6 +19,7 @@ from cqm.chunkers.languages.model import (
 )
 from cqm.chunkers.languages.routines import HEAD, MEMBER, without_routines
 from cqm.chunkers.languages.unread import CSS_SIGNS
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,6 +138,7 @@ SQL = Language(
         clauses=frozenset({"function_declaration"}),
         parts={"statement": _sql_parts},
     ),
+    usage=UsageNodes(members=frozenset({"object_reference"})),
 )
 
 

@@ -24,6 +24,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.unread import ELIXIR_LINES
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,6 +150,17 @@ def _elixir_attribute(node: "Node", source: bytes) -> Found | None:
     return Found("constant", target)
 
 
+_TAG = re.compile(rb"<\.?(?:[A-Z][\w.]*\.)?\Z")
+_LONGEST_TAG = 100
+
+
+def _is_component(text: "Node", start: int, source: bytes) -> bool:
+    """Whether a name in a template opens the tag of a component: "<.button" in a sigil."""
+    if text.parent is None or text.parent.type != "sigil":
+        return False
+    return _TAG.search(source[max(0, start - _LONGEST_TAG) : start]) is not None
+
+
 ELIXIR = Language(
     name="elixir",
     by_lines=ELIXIR_LINES,
@@ -167,6 +179,9 @@ ELIXIR = Language(
         parts={"call": _elixir_fields},
         # Also what a macro defines where it is used, in a "quote do".
         local=(rb"\bdef(?:module|protocol|impl|p|macrop?)?[ \t]",),
+    ),
+    usage=UsageNodes(
+        callees=frozenset({"target"}), texts=frozenset({"quoted_content"}), is_called_in_text=_is_component
     ),
 )
 
@@ -288,6 +303,7 @@ HASKELL = Language(
             **dict.fromkeys(("data_type", "newtype", "data_instance"), _haskell_constructors),
         },
     ),
+    usage=UsageNodes(calls=frozenset({"apply"})),
 )
 
 ROWS = (ELIXIR, HASKELL)

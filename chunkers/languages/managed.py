@@ -48,6 +48,7 @@ from cqm.chunkers.languages.unread import (
     SWIFT_LINES,
     SWIFT_SIGNS,
 )
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -103,6 +104,9 @@ JAVA = Language(
             )
         },
         local=words("class record enum interface", rb" +\w"),
+    ),
+    usage=UsageNodes(
+        heritage=frozenset({"extends_interfaces", "super_interfaces"}), decorators=frozenset({"marker_annotation"})
     ),
 )
 
@@ -180,6 +184,7 @@ SCALA = Language(
         additions=frozenset({"extension_definition"}),
         local=words("def class object trait enum type", rb"[ \t]+\S"),
     ),
+    usage=UsageNodes(calls=frozenset({"instance_expression"}), parameters=frozenset({"bindings"})),
 )
 
 
@@ -273,6 +278,10 @@ CSHARP = Language(
         # A bracket is found in an eighth of the time that the type before the name takes.
         local=(rb"\((?<=[\w>]\()[^;{}=]{0,200}\)\s*(?:\{|=>|where\b)",),
     ),
+    usage=UsageNodes(
+        heritage=frozenset({"base_list"}),
+        members=frozenset({"conditional_access_expression", "member_binding_expression"}),
+    ),
 )
 
 _SWIFT_KINDS = {"struct": "struct", "enum": "enum"}
@@ -344,6 +353,7 @@ SWIFT = Language(
         parts={"enum_entry": further_names(), "property_declaration": names_of_swift},
         local=words("func class struct enum actor", rb"[ \t]+\w"),
     ),
+    usage=UsageNodes(members=frozenset({"navigation_suffix"})),
 )
 
 ROWS = (JAVA, SCALA, CSHARP, SWIFT)

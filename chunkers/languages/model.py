@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from cqm.chunkers.languages.usage_nodes import UsageNodes
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
@@ -245,6 +247,7 @@ class Language:
         unsafe: tells if a source may crash its grammar's parser or take all memory.
         full_names: give members the fully qualified name of their type and its fields as context.
         nodes: further types of nodes.
+        usage: nodes that tell how a name is used.
         joins_packages: successive package clauses name one package, as in Scala.
         extra: the extra with the grammar's wheel, such as "languages"; empty if every installation has it.
         unread: divides a program with errors; None if only its lines tell.
@@ -266,6 +269,7 @@ class Language:
     unsafe: Callable[[bytes], bool] | None = None
     full_names: bool = False
     nodes: NodeTypes = NodeTypes()
+    usage: UsageNodes = field(default_factory=UsageNodes)
     joins_packages: bool = False
     extra: str = ""
     unread: Unread | None = None

@@ -27,6 +27,7 @@ from cqm.chunkers.languages.model import (
 from cqm.chunkers.languages.parts import further_names, inside
 from cqm.chunkers.languages.unread import GENERAL_LINES, GO_SIGNS, RUST_SIGNS, ZIG_SIGNS
 from cqm.chunkers.languages.unread_rust import readable_rust
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +54,13 @@ def _go_type(node: "Node", source: bytes) -> Found:
 def _go_values(node: "Node", _source: bytes) -> Found:
     # A block of constants is one symbol, named after the first one, unless it is large.
     return Found(GROUP, "", (node,))
+
+
+def _is_embedded(node: "Node", around: "Node") -> bool | None:
+    """Whether a type takes another's members: a field, or an element of an interface, that is a type alone."""
+    if node.type != "type_identifier" or around.type not in ("field_declaration", "type_elem"):
+        return None
+    return around.named_child_count == 1
 
 
 GO = Language(
@@ -89,6 +97,7 @@ GO = Language(
             **dict.fromkeys(("const_spec", "var_spec"), further_names()),
         },
     ),
+    usage=UsageNodes(assignments=frozenset({"range_clause", "short_var_declaration"}), is_inherited=_is_embedded),
 )
 
 
@@ -160,6 +169,11 @@ def _without_item_macros(source: bytes) -> bytes:
     return b"".join((*parts, source[done:])) if parts else source
 
 
+def _is_implemented(node: "Node", around: "Node") -> bool | None:
+    """Whether a type implements a trait: "impl Trait for Type"."""
+    return True if around.type == "impl_item" and around.child_by_field_name("trait") == node else None
+
+
 RUST = Language(
     name="rust",
     grammar=("tree_sitter_rust", "language"),
@@ -200,6 +214,12 @@ RUST = Language(
             ),
         ),
         local=words("fn struct enum trait mod union impl macro_rules!", rb"[ <]"),
+    ),
+    usage=UsageNodes(
+        callees=frozenset({"macro"}),
+        imports=frozenset({"extern_crate_declaration"}),
+        heritage=frozenset({"trait_bounds"}),
+        is_inherited=_is_implemented,
     ),
 )
 

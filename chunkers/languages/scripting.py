@@ -24,6 +24,7 @@ from cqm.chunkers.languages.model import (
 from cqm.chunkers.languages.parts import further_names, names_of_lua, promoted
 from cqm.chunkers.languages.testing import TESTS, title_of
 from cqm.chunkers.languages.unread import GENERAL_LINES, LUA_LINES
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -84,6 +85,13 @@ def _without_data(source: bytes) -> bytes:
     return _PHP_END.sub(blanked, source)
 
 
+def _is_used_trait(node: "Node", around: "Node") -> bool | None:
+    """Whether a class takes a trait in: "use Countable;"."""
+    if node.type not in ("name", "qualified_name") or around.type != "use_declaration":
+        return None
+    return around.parent is not None and around.parent.type == "declaration_list"
+
+
 PHP = Language(
     name="php",
     grammar=("tree_sitter_php", "language_php"),
@@ -117,6 +125,13 @@ PHP = Language(
             "method_declaration": promoted("property_promotion_parameter"),
         },
         local=(rb"function +&?\w", *words("class interface trait enum", rb" +\w")),
+    ),
+    usage=UsageNodes(
+        imports=frozenset({"namespace_use_clause", "namespace_use_declaration", "namespace_use_group"}),
+        heritage=frozenset({"base_clause", "class_interface_clause"}),
+        members=frozenset({"class_constant_access_expression"}),
+        declarations=frozenset({"const_element", "property_element"}),
+        is_inherited=_is_used_trait,
     ),
 )
 
@@ -198,6 +213,7 @@ LUA = Language(
         local=(rb"function[ \t]+\w", rb"=[ \t]*function\b"),
         parts=dict.fromkeys(("assignment_statement", "variable_declaration"), names_of_lua),
     ),
+    usage=UsageNodes(members=frozenset({"dot_index_expression", "method_index_expression"})),
 )
 
 

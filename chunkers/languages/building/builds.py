@@ -20,6 +20,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -73,6 +74,7 @@ MAKE = Language(
         clauses=frozenset({"variable_assignment"}),
         parts={"rule": _further_targets},
     ),
+    usage=UsageNodes(texts=frozenset({"raw_text"})),
 )
 
 
@@ -125,6 +127,7 @@ CMAKE = Language(
         **groups("if_condition", "foreach_loop", "while_loop", "block_def", "body", "ERROR"),
     },
     nodes=NodeTypes(bodies=frozenset({"body"})),
+    usage=UsageNodes(calls=frozenset({"normal_command"})),
 )
 
 
@@ -181,6 +184,7 @@ STARLARK = Language(
     },
     line_comment="#",
     nodes=NodeTypes(bodies=frozenset({"block"})),
+    usage=UsageNodes(has_docstrings=True),
 )
 
 

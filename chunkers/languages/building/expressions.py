@@ -16,6 +16,7 @@ from cqm.chunkers.languages.model import (
     role,
     text_of,
 )
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -75,6 +76,7 @@ NIX = Language(
         **groups("list_expression", "binary_expression"),
     },
     nodes=NodeTypes(loose=frozenset({"inherit", "inherit_from"})),
+    usage=UsageNodes(calls=frozenset({"apply_expression"}), members=frozenset({"attrpath", "variable_expression"})),
 )
 
 

@@ -22,6 +22,7 @@ from cqm.chunkers.languages.model import (
 from cqm.chunkers.languages.parts import names_of_bash
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.unread import BASH_LINES, POWERSHELL_LINES
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -125,6 +126,7 @@ BATCH = Language(
     },
     removed=(readable_batch,),
     nodes=NodeTypes(opening=frozenset({"label"})),
+    usage=UsageNodes(calls=frozenset({"cmd"})),
 )
 
 

@@ -21,6 +21,7 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -92,6 +93,7 @@ SCSS = Language(
     removed=(readable_scss,),
     names_from_text=True,
     nodes=_NODES,
+    usage=UsageNodes(calls=frozenset({"include_statement"})),
 )
 
 

@@ -53,6 +53,7 @@ from cqm.chunkers.languages.model import (
 )
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.unread import C_LINES, C_SIGNS, CPP_SIGNS, OBJC_LINES, OBJC_SIGNS
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -305,6 +306,10 @@ C = Language(
     ),
     by_lines=C_LINES,
 )
+USAGE_OF_CPP = UsageNodes(
+    heritage=frozenset({"base_class_clause"}), members=frozenset({"template_function", "template_method"})
+)
+
 CPP = Language(
     name="cpp",
     grammar=(BUNDLE, "cpp"),
@@ -326,6 +331,7 @@ CPP = Language(
         defined={b"__cplusplus": True},
     ),
     by_lines=C_LINES,
+    usage=USAGE_OF_CPP,
 )
 OBJC = Language(
     name="objc",
@@ -343,6 +349,7 @@ OBJC = Language(
         defined={b"__cplusplus": False, b"__OBJC__": True},
     ),
     by_lines=OBJC_LINES,
+    usage=UsageNodes(calls=frozenset({"message_expression"})),
 )
 
 ROWS = (C, CPP, OBJC)

@@ -169,3 +169,10 @@ def _assigned(assignment: "Node | None") -> "Iterator[Node]":
         left = assignment.child_by_field_name("left")
         yield from [left] if left is not None and left.type == "attribute" else targets_of(left)
         assignment = assignment.child_by_field_name("right")
+
+
+def is_inherited_in_python(node: "Node", around: "Node") -> bool | None:
+    """Whether a class names its base among its arguments."""
+    if around.type != "argument_list" or around.parent is None or around.parent.type != "class_definition":
+        return None
+    return node.type != "keyword_argument"

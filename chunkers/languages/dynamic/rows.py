@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.dynamic.python import (
     attributes_of_self,
+    is_inherited_in_python,
     kind_of_value,
     names_of_python,
     targets_of,
@@ -32,6 +33,7 @@ from cqm.chunkers.languages.model import (
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.testing import TESTS, title_of
 from cqm.chunkers.languages.unread import PYTHON_CONTINUES, PYTHON_LINES, PYTHON_SIGNS, RUBY_LINES
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -89,6 +91,9 @@ PYTHON = Language(
         clauses=frozenset({"call"}),
         parts={"function_definition": attributes_of_self, "expression_statement": names_of_python},
         local=words("def class", rb"[ \t]+\w"),
+    ),
+    usage=UsageNodes(
+        imports=frozenset({"future_import_statement"}), has_docstrings=True, is_inherited=is_inherited_in_python
     ),
 )
 
@@ -187,6 +192,17 @@ RUBY = Language(
             "assignment": names_of_ruby,
         },
         local=words("def class module", rb" +\w"),
+    ),
+    usage=UsageNodes(
+        members=frozenset({"scope_resolution"}),
+        declarations=frozenset({"singleton_method"}),
+        assignments=frozenset({"operator_assignment"}),
+        targets=frozenset(
+            {"exception_variable", "left_assignment_list", "rest_assignment", "destructured_left_assignment"}
+        ),
+        importing=frozenset({"require_relative"}),
+        mixing=frozenset({"include", "extend", "prepend"}),
+        has_bare_calls=True,
     ),
 )
 

@@ -43,6 +43,7 @@ from cqm.chunkers.languages.parts import inside, names_in_patterns, promoted
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.testing import test_name
 from cqm.chunkers.languages.unread import GENERAL_LINES, SCRIPT_SIGNS
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -307,6 +308,15 @@ _TYPESCRIPT_RULES = {
 
 _DECLARED = dict.fromkeys(("lexical_declaration", "variable_declaration"), names_in_patterns)
 
+USAGE = UsageNodes(
+    calls=frozenset({"jsx_opening_element", "jsx_self_closing_element"}),
+    imports=frozenset({"export_clause", "export_specifier"}),
+    heritage=frozenset({"class_heritage", "extends_type_clause", "implements_clause"}),
+    members=frozenset({"instantiation_expression", "nested_identifier", "nested_type_identifier"}),
+    declarations=frozenset({"enum_assignment"}),
+    has_docstrings=True,
+)
+
 JAVASCRIPT = Language(
     name="javascript",
     grammar=("tree_sitter_javascript", "language"),
@@ -323,6 +333,7 @@ JAVASCRIPT = Language(
         parts={**_DECLARED, "expression_statement": _assigned_names},
         local=_LOCAL,
     ),
+    usage=USAGE,
 )
 
 _PROPERTY_MARKS = frozenset({"accessibility_modifier", "override_modifier", "readonly"})
@@ -353,6 +364,7 @@ TYPESCRIPT = Language(
         parts=_TYPESCRIPT_PARTS,
         local=_LOCAL,
     ),
+    usage=USAGE,
 )
 
 TSX = replace(TYPESCRIPT, name="tsx", grammar=("tree_sitter_typescript", "language_tsx"), suffixes=(".tsx",))

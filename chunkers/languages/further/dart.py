@@ -16,6 +16,7 @@ from cqm.chunkers.languages.model import (
     by_child,
     child_of_type,
     containers,
+    first_named,
     groups,
     role,
     symbols,
@@ -24,6 +25,7 @@ from cqm.chunkers.languages.model import (
 from cqm.chunkers.languages.parts import inside
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.unread import DART_LINES
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,6 +127,27 @@ def _extension(node: "Node", source: bytes) -> Found:
     return Found("class", text_of(name, source), (body,) if body else ())
 
 
+def _is_called(leaf: "Node", whole: "Node", _source: bytes) -> bool:
+    """Whether arguments stand beside a name or the selector that it is; a constant object names its type."""
+    if whole.parent is not None and whole.parent.type == "const_object_expression":
+        return leaf.type == "type_identifier"
+    node = leaf
+    while node.parent and node.next_named_sibling is None and node.parent.type.endswith("selector"):
+        node = node.parent
+    after = node.next_named_sibling
+    if after is not None and after.type == "selector":
+        after = first_named(after) or after
+    return after is not None and after.type == "argument_part"
+
+
+def _receiver_of(leaf: "Node") -> "Node | None":
+    """Return what a name is a member of: both stand in a row of selectors."""
+    if leaf.parent is None or not leaf.parent.type.endswith("assignable_selector"):
+        return None
+    selector = leaf.parent.parent
+    return selector.prev_named_sibling if selector and selector.type == "selector" else None
+
+
 DART = Language(
     name="dart",
     by_lines=DART_LINES,
@@ -159,6 +182,7 @@ DART = Language(
             "extension_type_declaration": inside({"representation_declaration": "property"}),
         },
     ),
+    usage=UsageNodes(calls=frozenset({"const_object_expression"}), is_called=_is_called, receiver_of=_receiver_of),
 )
 
 ROWS = (DART,)

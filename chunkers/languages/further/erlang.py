@@ -20,6 +20,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.parts import inside
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -77,6 +78,7 @@ ERLANG = Language(
         bodiless=frozenset({"callback"}),
         parts={"record_decl": inside({"record_field": "property"})},
     ),
+    usage=UsageNodes(callees=frozenset({"expr"})),
 )
 
 ROWS = (ERLANG,)

@@ -20,6 +20,7 @@ from cqm.chunkers.languages.model import (
     role,
     text_of,
 )
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,6 +143,7 @@ FORTRAN = Language(
         loose=frozenset({"procedure_statement", "generic_statement"}),
         parts=dict.fromkeys(("variable_declaration", "enumerator_statement", "procedure_statement"), _further),
     ),
+    usage=UsageNodes(callees=frozenset({"subroutine"})),
 )
 
 ROWS = (FORTRAN,)

@@ -19,6 +19,7 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,6 +176,11 @@ SYSTEMVERILOG = Language(
             **dict.fromkeys((*_DATA, "type_declaration"), _further),
             **dict.fromkeys(("module_declaration", "interface_declaration", "program_declaration"), _ports),
         },
+    ),
+    usage=UsageNodes(
+        calls=frozenset({"module_instantiation"}),
+        callees=frozenset({"instance_type"}),
+        members=frozenset({"hierarchical_identifier"}),
     ),
 )
 

@@ -25,6 +25,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,6 +164,15 @@ _OCAML_NODES = NodeTypes(
     },
 )
 
+
+def _is_piped(_leaf: "Node", whole: "Node", source: bytes) -> bool:
+    """Whether a value is piped into a name, or a name is applied to what follows: "3 |> total", "total @@ 3"."""
+    if whole.parent is None or whole.parent.type != "infix_expression":
+        return False
+    before = text_of(whole.prev_named_sibling, source)
+    return before == "|>" or text_of(whole.next_named_sibling, source) in {"@@", "<|"}
+
+
 OCAML = Language(
     name="ocaml",
     grammar=(BUNDLE, "ocaml"),
@@ -195,6 +205,9 @@ OCAML = Language(
         **groups("ERROR"),
     },
     nodes=_OCAML_NODES,
+    usage=UsageNodes(
+        calls=frozenset({"application_expression"}), members=frozenset({"value_path"}), is_called=_is_piped
+    ),
 )
 
 
@@ -349,6 +362,11 @@ FSHARP = Language(
             **dict.fromkeys(("type_definition", *_FSHARP_TYPES), _fsharp_parts),
             **dict.fromkeys(("declaration_expression", "function_or_value_defn"), _fsharp_further),
         },
+    ),
+    usage=UsageNodes(
+        calls=frozenset({"application_expression"}),
+        members=frozenset({"dot_expression", "long_identifier", "long_identifier_or_op"}),
+        is_called=_is_piped,
     ),
 )
 

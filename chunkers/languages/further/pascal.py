@@ -25,6 +25,7 @@ from cqm.chunkers.languages.model import (
 )
 from cqm.chunkers.languages.parts import further_names
 from cqm.chunkers.languages.unread import PASCAL_DIRECTIVES, PASCAL_LINES, PASCAL_SIGNS
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,6 +117,12 @@ def _as_plain(found: re.Match[bytes]) -> bytes:
     return blanked(found) if b"''" in (found["inside"] or b"") else found[0]
 
 
+def _is_called(_leaf: "Node", whole: "Node", _source: bytes) -> bool:
+    """Whether a name is a statement of its own, which calls the procedure."""
+    around = whole.parent
+    return around is not None and around.type == "statement" and around.named_child_count == 1
+
+
 PASCAL = Language(
     name="pascal",
     by_lines=PASCAL_LINES,
@@ -155,6 +162,12 @@ PASCAL = Language(
             "declType": _pascal_enum_values,
             **dict.fromkeys(("declVar", "declField"), further_names("name", "identifier")),
         },
+    ),
+    usage=UsageNodes(
+        calls=frozenset({"exprCall"}),
+        callees=frozenset({"entity"}),
+        members=frozenset({"exprDot"}),
+        is_called=_is_called,
     ),
 )
 
@@ -296,6 +309,7 @@ ADA = Language(
             **dict.fromkeys(("object_declaration",), further_names("name", "identifier")),
         },
     ),
+    usage=UsageNodes(calls=frozenset({"procedure_call_statement"})),
 )
 
 ROWS = (PASCAL, ADA)

@@ -35,6 +35,7 @@ from cqm.chunkers.languages.model import (
 from cqm.chunkers.languages.parts import inside
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.unread import PERL_LINES, PERL_SIGNS
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -255,6 +256,17 @@ PERL = Language(
         bodies=frozenset({"block"}),
         parts={"use_constant_statement": _perl_constants, "array_access_variable": _perl_further_fields},
     ),
+    usage=UsageNodes(
+        calls=frozenset(
+            {
+                "call_expression_with_args_with_brackets",
+                "call_expression_with_bareword",
+                "call_expression_with_spaced_args",
+                "call_expression_with_sub",
+                "call_expression_with_variable",
+            }
+        )
+    ),
 )
 
 
@@ -289,6 +301,7 @@ GDSCRIPT = Language(
         above=frozenset({"annotations", "annotation", "comment"}),
         parts={"enum_definition": inside({"enumerator": "constant"}, "enumerator_list")},
     ),
+    usage=UsageNodes(has_docstrings=True),
 )
 
 ROWS = (PERL, GDSCRIPT)

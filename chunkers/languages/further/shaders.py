@@ -55,6 +55,7 @@ CUDA = Language(
     nodes=CPP.nodes,
     unread=CPP.unread,
     by_lines=CPP.by_lines,
+    usage=CPP.usage,
 )
 
 
@@ -143,6 +144,7 @@ HLSL = Language(
     nodes=CPP.nodes,
     unread=CPP.unread,
     by_lines=CPP.by_lines,
+    usage=CPP.usage,
 )
 
 ROWS = (CUDA, GLSL, HLSL)

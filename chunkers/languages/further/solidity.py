@@ -19,6 +19,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.parts import inside
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +75,7 @@ SOLIDITY = Language(
             "enum_declaration": _enum_values,
         },
     ),
+    usage=UsageNodes(calls=frozenset({"emit_statement"})),
 )
 
 ROWS = (SOLIDITY,)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import PACK
+from cqm.chunkers.languages.ecmascript import USAGE as ECMASCRIPT
+from cqm.chunkers.languages.further.lisp import USAGE as LISP
 from cqm.chunkers.languages.guessed.lines import OWN_LINES, PACK_LINES, only, patterns_of
 from cqm.chunkers.languages.guessed.rules import GuessedRules
 from cqm.chunkers.languages.hazards import nests_expressions
@@ -25,6 +27,7 @@ from cqm.chunkers.languages.model import (
     symbols,
     text_of,
 )
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -61,6 +64,7 @@ def _of_pack(
     by_lines: LinePatterns = _COMMON,
     grammar: str = "",
     nodes: NodeTypes = _NODES,
+    usage: UsageNodes | None = None,
 ) -> Language:
     """Make the row of a language whose grammar is in the pack."""
     return Language(
@@ -72,6 +76,7 @@ def _of_pack(
         extra=_EXTRA,
         by_lines=by_lines,
         nodes=nodes,
+        usage=usage or UsageNodes(),
         is_guessed=True,
     )
 
@@ -166,8 +171,15 @@ ROWS = (
             **groups("design_unit"),
             **role(IMPORTS, "library_clause", "context_clause"),
         },
+        usage=UsageNodes(calls=frozenset({"procedure_call_statement"})),
     ),
-    _of_pack("fennel", (".fnl",), symbols("variable", "local", "global", "var", name=_first_word), by_lines=_LISPY),
+    _of_pack(
+        "fennel",
+        (".fnl",),
+        symbols("variable", "local", "global", "var", name=_first_word),
+        by_lines=_LISPY,
+        usage=LISP,
+    ),
     _of_pack("apex", (".trigger",), by_lines=PACK_LINES["apex"]),
     _of_pack(
         "qml",
@@ -175,6 +187,7 @@ ROWS = (
         groups("ui_object_definition", "ui_object_initializer"),
         by_lines=PACK_LINES["qml"],
         grammar="qmljs",
+        usage=ECMASCRIPT,
     ),
     _of_pack("v", (".vsh", ".vv"), by_lines=PACK_LINES["v"]),
     _of_pack("pony", (".pony",), by_lines=PACK_LINES["pony"]),

@@ -33,6 +33,7 @@ from cqm.chunkers.languages.model import (
 from cqm.chunkers.languages.parts import inside
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.unread import KOTLIN_CONTINUES, KOTLIN_LINES, KOTLIN_SIGNS
+from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -129,6 +130,7 @@ KOTLIN = Language(
         },
         local=words("fun class interface object", rb"\b[ \t]*[\w<`]"),
     ),
+    usage=UsageNodes(heritage=frozenset({"delegation_specifier", "delegation_specifiers"})),
 )
 
 ROWS = (KOTLIN,)

@@ -1,9 +1,11 @@
-"""Define the rows of Clojure, Common Lisp, Emacs Lisp, Scheme and Racket."""
+"""Define the rows of Common Lisp, Emacs Lisp, Scheme and Racket."""
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.further.lisp.calls import USAGE
+from cqm.chunkers.languages.further.lisp.forms import Forms, kind_of_head
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -15,71 +17,18 @@ from cqm.chunkers.languages.model import (
     NodeTypes,
     Part,
     Rule,
-    child_of_type,
     groups,
     role,
     text_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from tree_sitter import Node
 
 _QUOTING = "'`,#:\""
 _MAX_HEAD = 8
-
-
-class _Forms(NamedTuple):
-    """Heads of lists with a meaning.
-
-    Attributes:
-        kinds: of a definition, by its head; further heads which begin with "def" are told by their words.
-        imports, leading: heads.
-        groups: heads of lists whose elements count as elements of the list around them.
-        modules: heads of lists with a name and members.
-    """
-
-    kinds: "Mapping[str, str]"
-    imports: frozenset[str] = frozenset()
-    leading: frozenset[str] = frozenset()
-    groups: frozenset[str] = frozenset()
-    modules: frozenset[str] = frozenset()
-
-
-_DEFINES = re.compile(
-    r"(?:[\w.+*-]+[/:])*(?:cl-|ert-|pcase-|transient-)?(?:def|define)(?![a-z]*ault)[\w*/-]*[!+]?", re.ASCII
-)
-_WORDS = (
-    ("macro", "macro"),
-    ("syntax", "macro"),
-    ("test", "test"),
-    ("class", "class"),
-    ("struct", "struct"),
-    ("record", "struct"),
-    ("type", "type"),
-    ("condition", "exception"),
-    ("method", "method"),
-    ("const", "constant"),
-    ("var", "variable"),
-    ("param", "variable"),
-    ("custom", "variable"),
-    ("once", "variable"),
-    ("group", "variable"),
-    ("face", "variable"),
-    ("package", "module"),
-)
-
-
-def _kind(head: str, forms: _Forms) -> str:
-    known = forms.kinds.get(head)
-    if known is not None:
-        return known
-    if not _DEFINES.fullmatch(head):
-        return ""
-    short = re.split("[/:]", head)[-1] if not head.startswith(("define/", "define-")) else head
-    known = forms.kinds.get(short)
-    return known or next((kind for word, kind in _WORDS if word in head), "function")
 
 
 def _named(node: "Node | None", source: bytes) -> str:
@@ -104,7 +53,7 @@ def _elements(node: "Node") -> "list[Node]":
     return [it for it in node.named_children if it.type not in ("comment", "block_comment", "sexp_comment")]
 
 
-def _list_rule(forms: _Forms) -> Rule:
+def _list_rule(forms: Forms) -> Rule:
     def rule(node: "Node", source: bytes) -> Found | None:
         parts = _elements(node)
         if not parts or parts[0].type != "symbol":
@@ -118,7 +67,7 @@ def _list_rule(forms: _Forms) -> Rule:
         if head in forms.modules:
             name = text_of(second, source) if second is not None else ""
             return Found("module", " ".join(name.strip("()").split()).replace(" ", "."), (node,))
-        kind = _kind(head, forms)
+        kind = kind_of_head(head, forms)
         name = _named(second, source) if kind else ""
         if kind == "definition" and name:
             return _defined(name, second, parts[2] if len(parts) > 2 else None, source)  # noqa: PLR2004 - a value
@@ -182,7 +131,7 @@ def _each_slot(slots: "list[Node]", source: bytes) -> "Iterator[Part]":
                 yield Part("function", text_of(word, source), slot, word, is_beside=True)
 
 
-def _rules(forms: _Forms) -> "dict[str, Rule]":
+def _rules(forms: Forms) -> "dict[str, Rule]":
     return {
         "list": _list_rule(forms),
         **role(COMMENT, "comment", "block_comment", "sexp_comment"),
@@ -212,7 +161,7 @@ SCHEME = Language(
     unsafe=nests_expressions,
     suffixes=(".scm", ".ss", ".sld", ".sps", ".sch"),
     rules=_rules(
-        _Forms(
+        Forms(
             kinds=_SCHEME,
             imports=frozenset({"import", "export", "use-modules", "require-extension", "declare", "include", "use"}),
             groups=frozenset({"begin", "cond-expand", "else", "let", "let*", "letrec", "when", "unless"}),
@@ -221,6 +170,7 @@ SCHEME = Language(
     ),
     line_comment=";",
     nodes=NodeTypes(parts={"list": _slots}),
+    usage=USAGE,
 )
 
 RACKET = Language(
@@ -229,7 +179,7 @@ RACKET = Language(
     unsafe=nests_expressions,
     suffixes=(".rkt", ".rktl", ".rktd", ".scrbl"),
     rules=_rules(
-        _Forms(
+        Forms(
             kinds=_SCHEME,
             imports=frozenset({"require", "provide", "all-defined-out", "reprovide", "lazy-require"}),
             leading=frozenset({":"}),
@@ -239,6 +189,7 @@ RACKET = Language(
     ),
     line_comment=";",
     nodes=NodeTypes(parts={"list": _slots}),
+    usage=USAGE,
 )
 
 _LISP = {
@@ -256,7 +207,7 @@ _LISP = {
     "deftheme": "variable",
     "default": "",
 }
-_LISP_FORMS = _Forms(
+_LISP_FORMS = Forms(
     kinds=_LISP,
     imports=frozenset({"in-package", "require", "provide", "use-package", "import", "export", "autoload"}),
     leading=frozenset({"declaim", "declare-function"}),
@@ -303,6 +254,7 @@ COMMON_LISP = Language(
     rules=_rules(_LISP_FORMS),
     line_comment=";",
     nodes=NodeTypes(parts={"list": _slots}),
+    usage=USAGE,
 )
 
 EMACS_LISP = Language(
@@ -315,86 +267,7 @@ EMACS_LISP = Language(
     rules=_rules(_LISP_FORMS),
     line_comment=";",
     nodes=NodeTypes(parts={"list": _slots}),
+    usage=USAGE,
 )
 
-
-_CLOJURE_TYPES = {
-    "defprotocol": "interface",
-    "definterface": "interface",
-    "defrecord": "struct",
-    "deftype": "class",
-    "extend-type": "extension",
-    "extend-protocol": "extension",
-    "extend": "",
-}
-_CLOJURE_KINDS = {
-    **dict.fromkeys(("def", "defonce", "defstate", "declare"), "variable"),
-    **dict.fromkeys(("defn", "defn-", "defmulti", "fdef"), "function"),
-    **dict.fromkeys(("defmethod",), "method"),
-    **dict.fromkeys(("deftest", "defspec", "deftest-"), "test"),
-    "ns": "module",
-    "declare": "",
-    "fdef": "",
-    "default": "",
-}
-_CLOJURE_FORMS = _Forms(kinds=_CLOJURE_KINDS)
-_CLOJURE_GROUPS = frozenset({"do", "let", "when", "when-not", "if", "binding", "letfn"})
-
-
-def _clojure_list(node: "Node", source: bytes) -> Found | None:
-    parts = node.children_by_field_name("value")
-    if not parts or parts[0].type != "sym_lit":
-        return None
-    head = _clojure_word(parts[0], source)
-    if head in _CLOJURE_GROUPS:
-        return Found(GROUP, "", (node,))
-    second = parts[1] if len(parts) > 1 else None
-    name = _clojure_word(second, source) if second is not None else ""
-    if head in ("require", "import", "use", "in-ns", "refer"):
-        return Found(IMPORTS)
-    kind = _CLOJURE_TYPES.get(head) or _kind(head, _CLOJURE_FORMS)
-    if kind == "variable" and parts[-1].type == "anon_fn_lit":
-        kind = "function"
-    is_type = head in _CLOJURE_TYPES
-    return Found(kind, name, (node,) if is_type else (), within=_CLOJURE_METHODS) if kind and name else None
-
-
-def _clojure_method(node: "Node", source: bytes) -> Found | None:
-    parts = node.children_by_field_name("value")
-    return Found("method", _clojure_word(parts[0], source)) if parts and parts[0].type == "sym_lit" else None
-
-
-_CLOJURE_METHODS = {"list_lit": _clojure_method}
-
-
-def _clojure_word(node: "Node", source: bytes) -> str:
-    """Return a symbol without its metadata; a keyword as it is."""
-    if node.type == "kwd_lit":
-        return text_of(node, source)
-    name = child_of_type(node, "sym_name")
-    return text_of(name, source).rpartition("/")[2] or text_of(name, source) if node.type == "sym_lit" else ""
-
-
-def _clojure_fields(symbol: "Node", source: bytes) -> "Iterator[Part]":
-    parts = symbol.children_by_field_name("value")
-    if len(parts) > 2 and _clojure_word(parts[0], source) in ("defrecord", "deftype"):  # noqa: PLR2004 - its fields
-        for field in parts[2].children_by_field_name("value") if parts[2].type == "vec_lit" else ():
-            if name := _clojure_word(field, source):
-                yield Part("property", name, field, field)
-
-
-CLOJURE = Language(
-    name="clojure",
-    grammar=(BUNDLE, "clojure"),
-    unsafe=nests_expressions,
-    suffixes=(".clj", ".cljs", ".cljc", ".edn", ".bb", ".cljd"),
-    rules={
-        "list_lit": _clojure_list,
-        **role(COMMENT, "comment", "dis_expr"),
-        **groups("read_cond_lit", "splicing_read_cond_lit", "ERROR"),
-    },
-    line_comment=";",
-    nodes=NodeTypes(parts={"list_lit": _clojure_fields}),
-)
-
-ROWS = (CLOJURE, COMMON_LISP, EMACS_LISP, SCHEME, RACKET)
+ROWS = (COMMON_LISP, EMACS_LISP, SCHEME, RACKET)

@@ -1,0 +1,62 @@
+"""Nodes by which one grammar tells how a name is used, beside those on whose names grammars agree."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Node
+
+
+@dataclass(frozen=True, slots=True)
+class UsageNodes:
+    """A language's additions to the shared types of nodes in `facts.roles`.
+
+    Its functions, unlike rules, may ask for `Node.parent`: they see only the nodes around a name.
+
+    Attributes:
+        calls: calls.
+        callees: fields of calls with what is called.
+        called_first: calls whose first child is called, although all their children stand in fields.
+        imports: imports.
+        heritage: hold what a type inherits from, implements or mixes in.
+        members: join a name to what it belongs to, or to type arguments after it.
+        texts: texts and parts of them.
+        decorators: hold the name of a decorator.
+        declarations: declare the name in their field "name", "declarator" or "pattern".
+        parameters: hold names of parameters without nodes of their own.
+        assignments: assign to the variables in their field "left".
+        targets: hold assigned variables and nothing else.
+        importing: functions importing the file that a text names.
+        mixing: functions whose arguments a class takes in.
+        has_bare_calls: whether a name alone calls a function where no variable has it.
+        has_docstrings: whether a text that begins a block is a comment, or a directive such as "use strict".
+        is_called: tells of a name, the largest name ending with it and the parsed bytes whether the name is called;
+            asked where no field of a call tells.
+        is_inherited: tells of a name, or a node around it, and its parent whether a type inherits from it; None if they
+            don't tell.
+        is_called_in_text: tells of a text, the place of a name in it and the parsed bytes whether the name is called.
+        receiver_of: returns what a name is a member of, where no node joins the two.
+    """
+
+    calls: frozenset[str] = frozenset()
+    callees: frozenset[str] = frozenset()
+    called_first: frozenset[str] = frozenset()
+    imports: frozenset[str] = frozenset()
+    heritage: frozenset[str] = frozenset()
+    members: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    decorators: frozenset[str] = frozenset()
+    declarations: frozenset[str] = frozenset()
+    parameters: frozenset[str] = frozenset()
+    assignments: frozenset[str] = frozenset()
+    targets: frozenset[str] = frozenset()
+    importing: frozenset[str] = frozenset()
+    mixing: frozenset[str] = frozenset()
+    has_bare_calls: bool = False
+    has_docstrings: bool = False
+    is_called: "Callable[[Node, Node, bytes], bool] | None" = None
+    is_inherited: "Callable[[Node, Node], bool | None] | None" = None
+    is_called_in_text: "Callable[[Node, int, bytes], bool] | None" = None
+    receiver_of: "Callable[[Node], Node | None] | None" = None
