@@ -115,10 +115,10 @@ def _digest(path: str) -> str:
     with os.fdopen(os.open(path, FILE_FLAGS), "rb", buffering=0) as file:
         # In memory a file has no holes, so there may be megabytes of zeros to read: new memory for each block takes
         # longer than that.
-        room = memoryview(bytearray(min(_BLOCK, os.fstat(file.fileno()).st_size)))
+        buffer = memoryview(bytearray(min(_BLOCK, os.fstat(file.fileno()).st_size)))
         for start in _places_with_data(file.fileno()):
             file.seek(start)
-            block = room[: file.readinto(room)]
+            block = buffer[: file.readinto(buffer)]
             if not _ZEROS.startswith(block):
                 hashed.update(start.to_bytes(8, "big"))
                 hashed.update(block)

@@ -14,7 +14,7 @@ from cqm.index.ranking.question import Question
 from cqm.index.ranking.rank import CHUNK_DEPTH, FILE_DEPTH, FILL_DEPTH, fill_paths
 from cqm.index.search.literals import saying
 from cqm.index.search.named.in_sentence import named_within
-from cqm.index.search.similar import Place
+from cqm.index.search.similar import Example
 from cqm.index.store.base import FILE_TERMS, PATH_TERMS, TERMS, Nearest, PointFilter
 from cqm.index.text.globs import prefix_folder
 from cqm.index.text.terms import SparseTerms
@@ -145,22 +145,22 @@ def _with_codes(generation: Generation, question: Question, keep: PointFilter | 
 
 
 @traced("cqm.candidates")
-def for_place(generation: Generation, wanted: Wanted, place: Place, times: int) -> Found:
+def for_example(generation: Generation, wanted: Wanted, example: Example, times: int) -> Found:
     """Find candidates like the chunks at a place, without those themselves.
 
     Parameters:
         generation: to search.
         wanted: its vectors are those of the place.
-        place: from `find_place`.
+        example: from `find_example`.
         times: depth of each search, as a multiple of the usual one.
     """
     depth = times * CHUNK_DEPTH
-    terms = _NOTHING if wanted.mode is SearchMode.SEMANTIC else place.terms
+    terms = _NOTHING if wanted.mode is SearchMode.SEMANTIC else example.terms
     # The chunks of the place are found as well, in front.
-    limit = depth + len(place.ids)
+    limit = depth + len(example.ids)
     dense_searches = [Nearest(name, vector, limit, wanted.keep) for name, vector in wanted.vectors.items()]
     given = generation.store.search([Nearest(TERMS, terms, limit, wanted.keep), *dense_searches])
-    words, *dense = ({name: score for name, score in scores.items() if name not in place.ids} for scores in given)
+    words, *dense = ({name: score for name, score in scores.items() if name not in example.ids} for scores in given)
     found = _with_candidates(generation, Evidence((), words, tuple(dense), {}, {}))
     return found._replace(is_cut=max(map(len, given)) >= depth)
 

@@ -20,7 +20,7 @@ from cqm.index.rerank import Reranker
 from cqm.index.rerank.order import reordered
 from cqm.index.rerank.reader import READ, read_together
 from cqm.index.rerank.words import DEPTH, LEAST_SENTENCE, read_again
-from cqm.index.search.candidates import Found, Wanted, for_place, for_question, point_filter
+from cqm.index.search.candidates import Found, Wanted, for_example, for_question, point_filter
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import Filtered, check_nothing, with_filters
 from cqm.index.search.judging import Seen, judged
@@ -30,7 +30,7 @@ from cqm.index.search.named.in_sentence import about_subject
 from cqm.index.search.named.named_places import NOTHING, Names, Pinned, pinned_by, read_names
 from cqm.index.search.named.project_files import about_project, project_files
 from cqm.index.search.page import Page
-from cqm.index.search.similar import Place, find_place
+from cqm.index.search.similar import Example, find_example
 from cqm.index.search.whole_symbols import parents_of
 from cqm.index.tracing import note, traced
 
@@ -90,13 +90,13 @@ def find(searching: Searching, query: Query) -> Page:
         look = _look(searching, asked, first, end)
         nothing = "" if look.results else check_nothing(generation, asked.filtered)
         judgement, failed = _judgement(generation, asked, look)
-        chances = [None if asked.place else round(chance_of(judgement, first + n), 3) for n in range(len(look.shown))]
+        chances = [None if asked.example else round(chance_of(judgement, first + n), 3) for n in range(len(look.shown))]
         hits = _hits(generation, look, chances)
         parts = [it.candidate for it in look.shown if not look.payloads[it.candidate.id].get("content")]
         cursor = str(end) if end < len(look.results) else ""
         told = _joined("; ", asked.degraded, asked.filtered.told, nothing, asked.names.note)
         told = _joined(" ", told, look.unread, failed)
-        label = asked.place.label if asked.place else ""
+        label = asked.example.label if asked.example else ""
         note(hits=len(hits))
         parents, confidence = parents_of(generation, parts), judgement.confidence
         return Page(hits, cursor, look.wanted.mode, told, label, parents, confidence, asked_names=asked.keys)
@@ -112,7 +112,7 @@ class _Asked:
 
     Attributes:
         filtered: the query, and what of it are filters.
-        place: that it means; None for a question.
+        example: the chunks that it means; None for a question.
         names: the question, with the names that it consists of.
         lookup: remembers the chunks that define these.
         keys: of the names that the question may be as it is written.
@@ -121,7 +121,7 @@ class _Asked:
     """
 
     filtered: Filtered
-    place: Place | None
+    example: Example | None
     names: Names
     lookup: NameLookup
     keys: tuple[str, ...]
@@ -136,7 +136,7 @@ class _Asked:
     @property
     def is_pinning(self) -> bool:
         """Whether chunks may come first because it names them."""
-        return not self.place and self.query.mode is not SearchMode.SEMANTIC
+        return not self.example and self.query.mode is not SearchMode.SEMANTIC
 
 
 def _read(searching: Searching, query: Query) -> _Asked:
@@ -146,11 +146,13 @@ def _read(searching: Searching, query: Query) -> _Asked:
     query = filtered.query
     check(query)
     question = read_question(query.like or query.text)
-    place = find_place(generation, query, question)
-    vectors, degraded = _vectors_of(place, query) if place else embedded(searching, replace(query, text=question.said))
+    example = find_example(generation, query, question)
+    vectors, degraded = (
+        _vectors_of(example, query) if example else embedded(searching, replace(query, text=question.said))
+    )
     lookup = NameLookup(generation)
     keys = tuple(sorted(question.keys)) if query.text else ()
-    asked = _Asked(filtered, place, Names(question), lookup, keys, vectors, degraded)
+    asked = _Asked(filtered, example, Names(question), lookup, keys, vectors, degraded)
     if not asked.is_pinning:
         return asked
     names = read_names(lookup, question, searching.root)
@@ -203,7 +205,7 @@ def _look(searching: Searching, asked: _Asked, first: int, end: int) -> _Look:
 
 def _judgement(generation: Generation, asked: _Asked, look: _Look) -> tuple[Judgement, str]:
     """Judge how far to rely on an answer; the second value is the reason if that is less sure."""
-    if asked.place:
+    if asked.example:
         return Judgement(Confidence.HIGH), ""
     names, evidence = asked.names, look.found.evidence
     cosines = dict(zip(asked.vectors, evidence.dense, strict=False))
@@ -233,24 +235,26 @@ def _looked(
     Returns:
         The results, the last look, and the reasons if a model did not read the results.
     """
-    query, place = asked.query, asked.place
+    query, example = asked.query, asked.example
     generation, question, is_semantic = searching.generation, wanted.question, query.mode is SearchMode.SEMANTIC
-    weights = ALIKE if place else by_meaning(question) if wanted.mode is SearchMode.SEMANTIC else weights_for(question)
+    weights = (
+        ALIKE if example else by_meaning(question) if wanted.mode is SearchMode.SEMANTIC else weights_for(question)
+    )
     results: list[Ranked] = []
     late = ""
     for times in _DEPTHS:
         found = (
-            for_place(generation, wanted, place, times)
-            if place
+            for_example(generation, wanted, example, times)
+            if example
             else for_question(generation, wanted, times, pinned.ids)
         )
         ranked: Sequence[Ranked] = rank(question, found.evidence, weights, pinned.ids)
-        if times == 1 and not place:
+        if times == 1 and not example:
             if wanted.mode is SearchMode.HYBRID and all(name.startswith(KNOWN_SPACE) for name in wanted.vectors):
                 ranked, late = _read_again(searching, question, ranked)
             ranked, failed = _reranked(searching, question.said, ranked)
             late = _joined(" ", late, failed)
-        if not is_semantic and not place:
+        if not is_semantic and not example:
             exact = exact_first(question, ranked, found.evidence.mentioning)
             exact = without_other_kinds(generation, question, ranked, exact, query.kinds)
             exact = definitions_first(generation, question, exact) if question.symbol else exact
@@ -284,12 +288,12 @@ def check(query: Query) -> None:
     page_start(query.cursor)
 
 
-def _vectors_of(place: Place, query: Query) -> tuple["Vectors", str]:
+def _vectors_of(example: Example, query: Query) -> tuple["Vectors", str]:
     """The vectors of a place, and the reason if there are none although they were asked for."""
     if query.mode is SearchMode.LEXICAL:
         return {}, ""
-    is_lacking = query.mode is SearchMode.SEMANTIC and not place.vectors
-    return place.vectors, f"{place.label} has no vector" if is_lacking else ""
+    is_lacking = query.mode is SearchMode.SEMANTIC and not example.vectors
+    return example.vectors, f"{example.label} has no vector" if is_lacking else ""
 
 
 @traced("cqm.embed_question")

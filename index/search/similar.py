@@ -22,7 +22,7 @@ _MOST_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Example:
     """The chunks at a place, as a question.
 
     Attributes:
@@ -38,8 +38,8 @@ class Place:
     vectors: Mapping[str, "NDArray[np.float32]"] = field(default_factory=dict)
 
 
-def find_place(generation: Generation, query: Query, question: Question) -> Place | None:
-    """Find the place a query names in `Query.like`; None for a query without.
+def find_example(generation: Generation, query: Query, question: Question) -> Example | None:
+    """Find the chunks at the place that a query names in `Query.like`; None for a query without.
 
     Raises:
         QueryError: `Query.like` is no place in the index, or the file has no such line.
@@ -53,7 +53,7 @@ def find_place(generation: Generation, query: Query, question: Question) -> Plac
     rows = generation.manifest.chunks_of(lines.path)
     if not rows:
         raise _unknown(generation, lines)
-    return _place(generation, _rows_at(rows, lines))
+    return _example(generation, _rows_at(rows, lines))
 
 
 def _rows_at(rows: Sequence[ChunkRow], lines: Lines) -> list[ChunkRow]:
@@ -67,13 +67,13 @@ def _rows_at(rows: Sequence[ChunkRow], lines: Lines) -> list[ChunkRow]:
     return at or [next(row for row in rows if row.start_line > first)]
 
 
-def _place(generation: Generation, rows: Sequence[ChunkRow]) -> Place:
+def _example(generation: Generation, rows: Sequence[ChunkRow]) -> Example:
     points = generation.store.points([row.id for row in rows])
     names = [*dict.fromkeys(row.symbol or row.kind for row in rows)]
     told = ", ".join(names[:_MOST_SHOWN] + ["..."] * (len(names) > _MOST_SHOWN))
     lines = f"{rows[0].start_line}-{max(row.end_line for row in rows)}"
     ids = frozenset(row.id for row in rows)
-    return Place(f"{rows[0].path}:{lines} ({told})", ids, _sum_of_terms(points), _mean_vectors(points))
+    return Example(f"{rows[0].path}:{lines} ({told})", ids, _sum_of_terms(points), _mean_vectors(points))
 
 
 def _sum_of_terms(points: Sequence[Point]) -> SparseTerms:

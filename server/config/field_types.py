@@ -24,11 +24,11 @@ Folder = Annotated[Path, AfterValidator(_absolute)]
 """A folder; `~` is the home folder, and a relative path starts at the file naming it."""
 
 
-def _place(text: str, info: ValidationInfo) -> str:
+def _path_text(text: str, info: ValidationInfo) -> str:
     return str(_absolute(Path(text), info)) if text else ""
 
 
-Place = Annotated[str, AfterValidator(_place)]
+PathText = Annotated[str, AfterValidator(_path_text)]
 """A file or folder in the same way, or empty."""
 
 
@@ -39,7 +39,7 @@ def _reachable(url: str) -> str:
 
 
 def _folder_or_url(place: str, info: ValidationInfo) -> str:
-    return _reachable(place) if place.startswith(("http://", "https://")) else _place(place, info)
+    return _reachable(place) if place.startswith(("http://", "https://")) else _path_text(place, info)
 
 
 FolderOrUrl = Annotated[str, AfterValidator(_folder_or_url)]
@@ -194,7 +194,7 @@ def _quantizations() -> Iterable[str]:
 KINDS: Mapping[str, Any] = {
     "generated files": Annotated[Literal["code", "all", "none"], BeforeValidator(_which_generated)],
     "folder": Folder,
-    "file": Place,
+    "file": PathText,
     "folder or url": FolderOrUrl,
     "url": Url,
     "redis url": RedisUrl,

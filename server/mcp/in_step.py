@@ -47,16 +47,16 @@ async def asked_in_step(
     """Open the index of a path, without any those of all open folders, in step with their files."""
     served = ctx.request_context.lifespan_context
     is_all = path is None or not path.strip()
-    places = [it[0] for it in await run_sync(served.places, None, named)] if is_all else []
-    places = places or [await run_sync(served.open, path, named)]
+    opened = [it[0] for it in await run_sync(served.open_all, None, named)] if is_all else []
+    opened = opened or [await run_sync(served.open, path, named)]
     asked = []
-    roots, several = [it.opened.index.root for it in places], served.names(named)
-    for place, name in zip(places, served.named_roots(roots, named), strict=True):
-        note = await bring_in_step(place.opened, served, wait, ctx)
-        note += await run_sync(pending_notes, place.opened)
+    roots, several = [it.opened.index.root for it in opened], served.names(named)
+    for at, name in zip(opened, served.named_roots(roots, named), strict=True):
+        note = await bring_in_step(at.opened, served, wait, ctx)
+        note += await run_sync(pending_notes, at.opened)
         patience = PATIENCE_SECONDS if wait is None else 0
         above = served.missing_note(path, named)
-        asked.append(Asked(name, place, note, patience, place.opened.index.root in several, above))
+        asked.append(Asked(name, at, note, patience, at.opened.index.root in several, above))
     return asked
 
 

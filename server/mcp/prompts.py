@@ -26,7 +26,7 @@ from cqm.server.answers.symbols.outline import outline_text
 from cqm.server.console import number, one_line
 from cqm.server.mcp.client_roots import roots_or_question
 from cqm.server.mcp.in_step import ToolContext, bring_in_step
-from cqm.server.mcp.scope import Place, Served
+from cqm.server.mcp.scope import OpenPath, Served
 from cqm.server.mcp.tools import error_text
 
 _MAP_TOKENS, _LINES_TOKENS = 1_500, 3_000
@@ -135,7 +135,7 @@ async def onboard(
 
 
 async def _with_facts(
-    ctx: ToolContext, path: str, text: str, facts: Callable[[Place], str]
+    ctx: ToolContext, path: str, text: str, facts: Callable[[OpenPath], str]
 ) -> str | InputRequiredResult:
     """Write a prompt and below it the state of the index, with facts as far as the index is there."""
     named = await roots_or_question(ctx, path or None)
@@ -147,34 +147,34 @@ async def _with_facts(
         if not path and len(folders) > 1:
             listed = ", ".join(map(str, folders))
             return f"{text}\n\n{one_line(f'Several folders are open: {listed}. Give the tools the `path` of one.')}"
-        place = await run_sync(served.open, path or None, named)
-        opened = place.opened
+        at = await run_sync(served.open, path or None, named)
+        opened = at.opened
         note = await bring_in_step(opened, served, None if opened.is_complete else _FIRST_INDEX_SECONDS, ctx)
-        return f"{text}\n\n{await run_sync(_state, place)}\n{note}\n{await run_sync(facts, place)}"
+        return f"{text}\n\n{await run_sync(_state, at)}\n{note}\n{await run_sync(facts, at)}"
     except CqmError as error:
         raise MCPError(INVALID_PARAMS, error_text(error)) from error
 
 
-def _state(place: Place) -> str:
-    status, backlog = place.opened.index.status(), place.opened.backlog()
+def _state(at: OpenPath) -> str:
+    status, backlog = at.opened.index.status(), at.opened.backlog()
     counts = f"{number(status.files.get('indexed', 0), 'file')}, {number(status.chunks, 'chunk')}"
     fresh = freshness_text(judged(status.freshness, backlog.count, backlog.since))
     return one_line(f"From CQM's index of {status.root} ({counts}, {fresh}):")
 
 
-def _map(place: Place) -> str:
-    index = place.opened.index
-    found = index.outline(OutlineQuery(place.relative, _MOST_SYMBOLS))
+def _map(at: OpenPath) -> str:
+    index = at.opened.index
+    found = index.outline(OutlineQuery(at.relative, _MOST_SYMBOLS))
     return outline_text(found, _MAP_TOKENS, root=str(index.root))
 
 
-def _first_results(what: str, place: Place) -> str:
+def _first_results(what: str, at: OpenPath) -> str:
     query = Query(text=what, limit=_FIRST_RESULTS)
-    return render_answer(query, place.opened.index.search(query), _LINES_TOKENS, root=str(place.opened.index.root))
+    return render_answer(query, at.opened.index.search(query), _LINES_TOKENS, root=str(at.opened.index.root))
 
 
-def _changed(what: str, place: Place) -> str:
-    return changes_text(place.opened.index.changes(ChangesQuery(what, place.relative)), _LINES_TOKENS)
+def _changed(what: str, at: OpenPath) -> str:
+    return changes_text(at.opened.index.changes(ChangesQuery(what, at.relative)), _LINES_TOKENS)
 
 
 def _words(given: str) -> str:

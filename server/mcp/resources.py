@@ -23,7 +23,7 @@ from cqm.server.mcp.allowed_paths import ClientRoots
 from cqm.server.mcp.behind import ask_again
 from cqm.server.mcp.client_roots import roots_or_question
 from cqm.server.mcp.in_step import ToolContext, bring_in_step
-from cqm.server.mcp.scope import Place, Served, split_place
+from cqm.server.mcp.scope import OpenPath, Served, split_place
 from cqm.server.mcp.tools import error_text
 
 FILE, CHUNK = "cqm://file/{+path}", "cqm://chunk/{+place}"
@@ -84,8 +84,8 @@ async def _lines(what: str, ctx: ToolContext, *, is_whole: bool) -> str | InputR
     try:
         if asked is None:
             return await _symbol(what, ctx, named)
-        place = await run_sync(served.open, asked, named)
-        return await run_sync(_read, place, what, lines, is_whole)
+        at = await run_sync(served.open, asked, named)
+        return await run_sync(_read, at, what, lines, is_whole)
     except (NotIndexedError, PathRefusedError, QueryError) as error:
         raise ResourceNotFoundError(error_text(error)) from error
     except CqmError as error:
@@ -101,13 +101,13 @@ async def _symbol(what: str, ctx: ToolContext, named: ClientRoots) -> str:
     if not what.strip():
         raise QueryError("No place is given.", remedy="Name one, as cqm://chunk/src/app.py:40-61.")
     served: Served = ctx.request_context.lifespan_context
-    places = [group[0] for group in await run_sync(served.places, None, named)]
-    names = served.named_roots([place.opened.index.root for place in places], named)
+    opened = [group[0] for group in await run_sync(served.open_all, None, named)]
+    names = served.named_roots([at.opened.index.root for at in opened], named)
     found, errors = dict[str, str](), list[UnknownNameError]()
-    for name, place in zip(names, places, strict=True):
-        await bring_in_step(place.opened, served, None, ctx)
+    for name, at in zip(names, opened, strict=True):
+        await bring_in_step(at.opened, served, None, ctx)
         try:
-            found[name] = await run_sync(_read, place, what, "", False)  # noqa: FBT003 - by position in a thread
+            found[name] = await run_sync(_read, at, what, "", False)  # noqa: FBT003 - by position in a thread
         except UnknownNameError as error:
             errors.append(error)
     if not found:
@@ -117,20 +117,20 @@ async def _symbol(what: str, ctx: ToolContext, named: ClientRoots) -> str:
     return next(iter(found.values()))
 
 
-def _read(place: Place, what: str, lines: str, is_whole: bool) -> str:  # noqa: FBT001 - called by position in a thread
+def _read(at: OpenPath, what: str, lines: str, is_whole: bool) -> str:  # noqa: FBT001 - called by position in a thread
     """Read all lines of a file, a place or a symbol, made visible; each ends with a line end, whatever the file has."""
-    if (is_whole or lines) and not place.file:
+    if (is_whole or lines) and not at.file:
         raise NotIndexedError(f"{what} is a folder.", remedy="Name a file in it.")
-    asked = f"{place.file}{lines}" if place.file else what
+    asked = f"{at.file}{lines}" if at.file else what
     text, cursor, first = "", "", None
     for _ in range(_MOST_PAGES):
         query = ReadQuery(asked, tokens=_PAGE_TOKENS, cursor=cursor)
-        page, _ = ask_again(place.opened, functools.partial(place.opened.index.read, query))
+        page, _ = ask_again(at.opened, functools.partial(at.opened.index.read, query))
         first = first or page
         if not page.path:
             places = ", ".join(f"{it.path}:{it.line}" for it in page.definitions)
             raise QueryError(f"{what} may be any of {places}.", remedy="Name one of these places.")
-        if place.file and page.path != place.file:
+        if at.file and page.path != at.file:
             raise NotIndexedError(f"{what} is not indexed.")
         if page.hash != first.hash:
             raise QueryError(f"{what} changed while it was read.", remedy="Read it again.", retryable=True)

@@ -121,23 +121,23 @@ class Served:
         names = self.names(named)
         return [names[root] for root in roots] if names.keys() >= set(roots) else names_of(roots)
 
-    def open(self, path: str | None, named: ClientRoots) -> "Place":
+    def open(self, path: str | None, named: ClientRoots) -> "OpenPath":
         """Open the index answering for a path.
 
         Raises:
             CqmError: see `root_of` and `Workspace.open`.
         """
         real, root = self.root_of(path, named)
-        return Place(self.workspace.open(root), real)
+        return OpenPath(self.workspace.open(root), real)
 
-    def opened(self, named: ClientRoots) -> "list[list[Place]]":
-        """Return all allowed folders as `places` does, if their indexes are open with their present settings."""
+    def opened(self, named: ClientRoots) -> "list[list[OpenPath]]":
+        """Return all allowed folders as `open_all` does, if their indexes are open with their present settings."""
         allowed = self.guard.there(named)
         found = [(self.workspace.opened(folder), folder) for folder in allowed]
         is_ready = all(opened and not opened.changing.is_behind for opened, _ in found)
-        return [[Place(opened, folder)] for opened, folder in found if opened] if is_ready else []
+        return [[OpenPath(opened, folder)] for opened, folder in found if opened] if is_ready else []
 
-    def places(self, path: str | Sequence[str] | None, named: ClientRoots) -> "list[list[Place]]":
+    def open_all(self, path: str | Sequence[str] | None, named: ClientRoots) -> "list[list[OpenPath]]":
         """Open the indexes answering for one path or several, for all open folders without any; group them by index.
 
         The name of a group stands for those of its folders that are there.
@@ -151,15 +151,15 @@ class Served:
         groups = self.settings.groups
         there = {name: [it for it in of_group if it.exists()] or of_group for name, of_group in groups.items()}
         folders = [folder for each in asked for folder in there.get(str(each), (each,))]
-        of_root: dict[Path, list[Place]] = {}
+        of_root: dict[Path, list[OpenPath]] = {}
         for folder in folders:
-            place = self.open(str(folder), named)
-            of_root.setdefault(place.opened.index.root, []).append(place)
+            at = self.open(str(folder), named)
+            of_root.setdefault(at.opened.index.root, []).append(at)
         return list(of_root.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OpenPath:
     """A path within an open index."""
 
     opened: OpenIndex
@@ -176,7 +176,7 @@ class Place:
         """The path relative to the root if it is a file, also if that is the root; empty for a folder."""
         return (self.relative or self.path.name) if self.path.is_file() else ""
 
-    def room(self, token_budget: int | None, notes: str) -> int:
+    def tokens_left(self, token_budget: int | None, notes: str) -> int:
         """Return the tokens of a reply, by default those of the settings, that its notes leave."""
         budget = token_budget or self.opened.settings.server.token_budget
         return budget - ceil(most_tokens(notes))
@@ -205,14 +205,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A folder that a tool asks: its name among several, the place in its index, and notes for the reply.
+    """A folder that a tool asks: its name among several, where in its index it is, and notes for the reply.
 
     `patience` are the seconds to wait for changes where the index lacks what is asked for; `is_of_several` whether
     other folders are open too; `above` a note above the answers of all folders.
     """
 
     name: str
-    place: Place
+    at: OpenPath
     notes: str
     patience: float = PATIENCE_SECONDS
     is_of_several: bool = False
@@ -278,17 +278,17 @@ def answered(
     above = asked[0].above
     if len(asked) == 1:
         head = above + (below_each_other({asked[0].name: ""}, "") if asked[0].is_of_several else "")
-        room = asked[0].place.room(budget, asked[0].notes + head)
+        tokens = asked[0].at.tokens_left(budget, asked[0].notes + head)
         with _telling(above):
-            it, answer = _in_step(asked[0], room, ask, is_there)
-        return head + it.notes + write(answer, it, room, "")
+            it, answer = _in_step(asked[0], tokens, ask, is_there)
+        return head + it.notes + write(answer, it, tokens, "")
     names = ", ".join(it.name for it in asked)
     if cursor:
         raise PathRefusedError("path: expected the folder that the cursor is of.", remedy=f"Give one of: {names}.")
     found, errors = list[tuple[Asked, _Found]](), dict[str, CqmError]()
     for it in asked:
         try:
-            found.append(_in_step(it, it.place.room(budget, it.notes), ask, is_there))
+            found.append(_in_step(it, it.at.tokens_left(budget, it.notes), ask, is_there))
         except (QueryError, NotIndexedError) as error:
             errors[it.name] = error
     if not found:
@@ -302,8 +302,8 @@ def answered(
             raise type(first)(message, remedy=" ".join(dict.fromkeys(remedies)))
     found = [it for it in found if is_there(it[1])] or found
     mark = new_mark(repr(it) for _, it in found)
-    room = min(it.place.room(budget, it.notes + above) for it, _ in found) // len(found) - _HEAD_TOKENS
-    texts = {it.name: it.notes + write(some, it, room, mark) for it, some in found}
+    tokens = min(it.at.tokens_left(budget, it.notes + above) for it, _ in found) // len(found) - _HEAD_TOKENS
+    texts = {it.name: it.notes + write(some, it, tokens, mark) for it, some in found}
     # A folder that lacks a name is no news; one that cannot answer is.
     texts |= {name: f"{one_line(str(error))}\n" for name, error in errors.items() if not isinstance(error, LACKS)}
     return above + below_each_other(texts, mark)
@@ -322,10 +322,10 @@ def _telling(note: str) -> Iterator[None]:
 
 
 def _in_step(
-    it: Asked, room: int, ask: Callable[[Asked, int], _Found], is_there: Callable[[_Found], bool]
+    it: Asked, tokens: int, ask: Callable[[Asked, int], _Found], is_there: Callable[[_Found], bool]
 ) -> tuple[Asked, _Found]:
     """Ask the index of a folder, once more after its changes where it lacks what is asked for."""
     found, notes = ask_again(
-        it.place.opened, lambda: ask(it, room), notes=it.notes, patience=it.patience, is_there=is_there
+        it.at.opened, lambda: ask(it, tokens), notes=it.notes, patience=it.patience, is_there=is_there
     )
     return replace(it, notes=notes), found

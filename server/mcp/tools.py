@@ -3,7 +3,7 @@
 import functools
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -44,7 +44,7 @@ from cqm.server.mcp.replies import (
     root_status,
     with_facts,
 )
-from cqm.server.mcp.scope import Asked, answered, in_own_folder, missing_note, split_place
+from cqm.server.mcp.scope import Asked, OpenPath, answered, in_own_folder, missing_note, split_place
 from cqm.server.times import parse_when
 from cqm.server.workspace.workspace import OpenIndex
 
@@ -142,8 +142,8 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     served = ctx.request_context.lifespan_context
     # Most calls name no path, of indexes that are open: another thread would take longer than the look.
     known = served.opened(named) if path is None else []
-    places = known or await run_sync(served.places, path, named)
-    settings = places[0][0].opened.settings
+    groups = known or await run_sync(served.open_all, path, named)
+    settings = groups[0][0].opened.settings
     wanted = SearchMode(mode or settings.search.mode)
     asked = Query(
         text=query,
@@ -154,40 +154,34 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         languages=tuple(name.lower() for name in language or ()),
         kinds=tuple(name.lower() for name in kind or ()),
         sources=tuple(source or ()),
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
         changed_since=parse_when(changed_since, now=time.time(), option="changed_since") if changed_since else None,
     )
-    roots = [group[0].opened.index.root for group in places]
+    roots = [group[0].opened.index.root for group in groups]
     note = served.missing_note(path or like, named, roots)
-    asks = dict[str, Callable[[], Answer]]()
-    # As it was asked, with the filters of all; below, as the only root is asked.
-    shown = replace(asked, include=tuple(include or ()), exclude=tuple(exclude or ()))
     names = served.named_roots(roots, named)
     is_of_several = len(roots) > 1 or bool(served.names(named))
     of_like = [it for it in names if within_root(like, it)] if is_of_several else []
-    for group, name in zip(places, names, strict=True):
+    # The only root is shown as it is asked, several as all are.
+    shown, asks = asked, dict[str, Callable[[], Answer]]()
+    for group, name in zip(groups, names, strict=True):
         if of_like and name not in of_like:
             continue
         opened = group[0].opened
         note += missing_note(opened.index.root)
         note += await bring_in_step(opened, served, wait_seconds, ctx)
-        within = [place.include(include or ()) for place in group]
-        of_root = replace(
-            asked,
-            include=tuple(chain(*within)) if all(within) else (),
-            exclude=tuple(chain(*(place.globs(exclude or ()) for place in group))),
-            like=(within_root(like, name) if of_like else "") or like,
-        )
-        if len(places) == 1:
+        of_root = _of_root(asked, group, (within_root(like, name) if of_like else "") or like)
+        if len(groups) == 1:
             shown = of_root
         else:
             of_root = of_each_root(of_root)
         asks[name] = functools.partial(_searched, opened, of_root, note, wait_seconds)
-    answer = await _searched_soon(opened, of_root) if len(places) == 1 else None
+    answer = await _searched_soon(groups[0][0].opened, shown) if len(groups) == 1 else None
     if answer is None:
         answers = await run_sync(each_answer, asks)
-        answer = answers[name] if len(places) == 1 else joined(asked, answers)
-    budget = places[0][0].room(token_budget, note)
-    root = ", ".join(map(str, roots))
+        answer = joined(asked, answers) if len(groups) > 1 else next(iter(answers.values()))
+    budget, root = groups[0][0].tokens_left(token_budget, note), ", ".join(map(str, roots))
     if wanted.is_of_lines:
         text = note + matched_text(shown, answer, budget, root=root)
     else:
@@ -216,10 +210,10 @@ async def usages(  # noqa: PLR0913, PLR0917 - as above
     groups = tuple(map(ReferenceGroup, kind or ()))
 
     def ask(it: Asked, _: int) -> SymbolUses:
-        return it.place.opened.index.usages(names.get(it.name, name), limit, cursor, groups, depth)
+        return it.at.opened.index.usages(names.get(it.name, name), limit, cursor, groups, depth)
 
-    def write(found: SymbolUses, _: Asked, room: int, mark: str) -> str:
-        return usage_text(found, room, start=int(cursor or 0), mark=mark)
+    def write(found: SymbolUses, _: Asked, tokens: int, mark: str) -> str:
+        return usage_text(found, tokens, start=int(cursor or 0), mark=mark)
 
     def is_there(found: SymbolUses) -> bool:
         return bool(found.definitions or found.namesakes or any(found.totals.values()))
@@ -239,10 +233,10 @@ async def outline(
     asked = await asked_in_step(ctx, path, named)
 
     def ask(it: Asked, _: int) -> Outline:
-        return it.place.opened.index.outline(OutlineQuery(it.place.relative, _MOST_OUTLINED, cursor))
+        return it.at.opened.index.outline(OutlineQuery(it.at.relative, _MOST_OUTLINED, cursor))
 
-    def write(found: Outline, it: Asked, room: int, mark: str) -> str:
-        return outline_text(found, room, root=str(it.place.opened.index.root), mark=mark)
+    def write(found: Outline, it: Asked, tokens: int, mark: str) -> str:
+        return outline_text(found, tokens, root=str(it.at.opened.index.root), mark=mark)
 
     return await run_sync(answered, asked, ask, write, bool, cursor, token_budget)
 
@@ -263,12 +257,12 @@ async def read(
         path = file
     asked, names = in_own_folder(what, path, await asked_in_step(ctx, path, named))
 
-    def ask(it: Asked, room: int) -> Reading:
-        wanted = names.get(it.name) or what or f"{it.place.file}{lines}"
-        return it.place.opened.index.read(ReadQuery(wanted, it.place.relative, max(1, room), cursor))
+    def ask(it: Asked, tokens: int) -> Reading:
+        wanted = names.get(it.name) or what or f"{it.at.file}{lines}"
+        return it.at.opened.index.read(ReadQuery(wanted, it.at.relative, max(1, tokens), cursor))
 
-    def write(found: Reading, _: Asked, room: int, mark: str) -> str:
-        return reading_text(found, room, mark=mark)
+    def write(found: Reading, _: Asked, tokens: int, mark: str) -> str:
+        return reading_text(found, tokens, mark=mark)
 
     try:
         return await run_sync(answered, asked, ask, write, bool, cursor, token_budget)
@@ -294,10 +288,10 @@ async def changes(
     asked = [replace(it, patience=0) for it in asked]
 
     def ask(it: Asked, _: int) -> Changes:
-        return it.place.opened.index.changes(ChangesQuery(names.get(it.name, what), it.place.relative, cursor=cursor))
+        return it.at.opened.index.changes(ChangesQuery(names.get(it.name, what), it.at.relative, cursor=cursor))
 
-    def write(found: Changes, _: Asked, room: int, mark: str) -> str:
-        return changes_text(found, room, start=int(cursor or 0), mark=mark)
+    def write(found: Changes, _: Asked, tokens: int, mark: str) -> str:
+        return changes_text(found, tokens, start=int(cursor or 0), mark=mark)
 
     def is_there(found: Changes) -> bool:
         return found.is_found or not what
@@ -354,8 +348,8 @@ async def index_status(
     """Report contents, freshness, failed and skipped files, and running work of an index."""
     served = ctx.request_context.lifespan_context
     if show != "summary":
-        place = await run_sync(served.open, path, named)
-        text, status = await run_sync(problems_reply, place.opened, show)
+        at = await run_sync(served.open, path, named)
+        text, status = await run_sync(problems_reply, at.opened, show)
         return with_facts(text, "status", [status_facts(status)])
     roots = await run_sync(served.roots_of, path, named)
     told = [await run_sync(root_status, served, root) for root in roots]
@@ -370,6 +364,17 @@ async def _searched_soon(opened: OpenIndex, query: Query) -> Answer | None:
         return await opened.index.search_soon(query)
     except LACKS:
         return None
+
+
+def _of_root(asked: Query, group: Sequence[OpenPath], like: str) -> Query:
+    """Return a query with its globs relative to the root of some paths, and a place there to compare with."""
+    within = [at.include(asked.include) for at in group]
+    return replace(
+        asked,
+        include=tuple(chain(*within)) if all(within) else (),
+        exclude=tuple(chain(*(at.globs(asked.exclude) for at in group))),
+        like=like,
+    )
 
 
 def _searched(opened: OpenIndex, query: Query, note: str, wait: float | None) -> Answer:

@@ -69,7 +69,7 @@ def _goose(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConfigFile:
     """A file which a client reads, and the place of an entry in it.
 
     Attributes:
@@ -112,8 +112,8 @@ class Client:
     name: str
     programs: tuple[str, ...]
     folders: tuple[str, ...]
-    user: Place | None
-    project: Place | None = None
+    user: ConfigFile | None
+    project: ConfigFile | None = None
     instructions: str = ""
     project_instructions: str = "AGENTS.md"
     check: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ class Client:
     note: str = ""
 
 
-_MCP_JSON = Place((".mcp.json",), shape=_stdio)
+_MCP_JSON = ConfigFile((".mcp.json",), shape=_stdio)
 _CODEX = ("mcp_servers", "cqm")
 _MCP_LIST = ("mcp", "list")
 
@@ -131,7 +131,7 @@ CLIENTS: tuple[Client, ...] = (
         "Claude Code",
         ("claude",),
         ("{claude}",),
-        Place(("{claude_file}/.claude.json",), shape=_stdio),
+        ConfigFile(("{claude_file}/.claude.json",), shape=_stdio),
         _MCP_JSON,
         instructions="{claude}/CLAUDE.md",
         project_instructions="CLAUDE.md",
@@ -142,7 +142,7 @@ CLIENTS: tuple[Client, ...] = (
         "Claude Desktop",
         (),
         ("{app}/Claude",),
-        Place(("{app}/Claude/claude_desktop_config.json",)),
+        ConfigFile(("{app}/Claude/claude_desktop_config.json",)),
         starts_elsewhere=True,
         note="Restart it.",
     ),
@@ -151,23 +151,23 @@ CLIENTS: tuple[Client, ...] = (
         "Cursor",
         ("cursor", "cursor-agent"),
         ("{home}/.cursor",),
-        Place(("{home}/.cursor/mcp.json",), shape=_stdio),
-        Place((".cursor/mcp.json",), shape=_stdio, arguments=("--root", WORKSPACE)),
+        ConfigFile(("{home}/.cursor/mcp.json",), shape=_stdio),
+        ConfigFile((".cursor/mcp.json",), shape=_stdio, arguments=("--root", WORKSPACE)),
     ),
     Client(
         "vscode",
         "VS Code",
         ("code",),
         ("{app}/Code/User",),
-        Place(("{app}/Code/User/mcp.json",), ("servers", "cqm"), _stdio),
-        Place((".vscode/mcp.json",), ("servers", "cqm"), _stdio, arguments=("--root", WORKSPACE)),
+        ConfigFile(("{app}/Code/User/mcp.json",), ("servers", "cqm"), _stdio),
+        ConfigFile((".vscode/mcp.json",), ("servers", "cqm"), _stdio, arguments=("--root", WORKSPACE)),
     ),
     Client(
         "windsurf",
         "Windsurf",
         ("windsurf",),
         ("{home}/.codeium/windsurf",),
-        Place(("{home}/.codeium/windsurf/mcp_config.json",)),
+        ConfigFile(("{home}/.codeium/windsurf/mcp_config.json",)),
         starts_elsewhere=True,
         note="Refresh the servers in Cascade.",
     ),
@@ -176,15 +176,15 @@ CLIENTS: tuple[Client, ...] = (
         "Zed",
         ("zed", "zeditor"),
         ("{config}/zed", "{app}/Zed"),
-        Place(("{config}/zed/settings.json",), ("context_servers", "cqm"), on_windows="{app}/Zed/settings.json"),
+        ConfigFile(("{config}/zed/settings.json",), ("context_servers", "cqm"), on_windows="{app}/Zed/settings.json"),
     ),
     Client(
         "codex",
         "Codex",
         ("codex",),
         ("{codex}",),
-        Place(("{codex}/config.toml",), _CODEX, form=Format.TOML),
-        Place((".codex/config.toml",), _CODEX, form=Format.TOML),
+        ConfigFile(("{codex}/config.toml",), _CODEX, form=Format.TOML),
+        ConfigFile((".codex/config.toml",), _CODEX, form=Format.TOML),
         instructions="{codex}/AGENTS.md",
         check=_MCP_LIST,
     ),
@@ -193,8 +193,8 @@ CLIENTS: tuple[Client, ...] = (
         "Gemini CLI",
         ("gemini",),
         ("{home}/.gemini",),
-        Place(("{home}/.gemini/settings.json",), shape=_gemini),
-        Place((".gemini/settings.json",), shape=_gemini),
+        ConfigFile(("{home}/.gemini/settings.json",), shape=_gemini),
+        ConfigFile((".gemini/settings.json",), shape=_gemini),
         instructions="{home}/.gemini/GEMINI.md",
         project_instructions="GEMINI.md",
         check=_MCP_LIST,
@@ -204,8 +204,8 @@ CLIENTS: tuple[Client, ...] = (
         "opencode",
         ("opencode",),
         ("{config}/opencode",),
-        Place(("{config}/opencode/opencode.jsonc", "{config}/opencode/opencode.json"), ("mcp", "cqm"), _local),
-        Place(("opencode.jsonc", "opencode.json"), ("mcp", "cqm"), _local),
+        ConfigFile(("{config}/opencode/opencode.jsonc", "{config}/opencode/opencode.json"), ("mcp", "cqm"), _local),
+        ConfigFile(("opencode.jsonc", "opencode.json"), ("mcp", "cqm"), _local),
         instructions="{config}/opencode/AGENTS.md",
         check=_MCP_LIST,
     ),
@@ -214,8 +214,8 @@ CLIENTS: tuple[Client, ...] = (
         "Qwen Code",
         ("qwen",),
         ("{home}/.qwen",),
-        Place(("{home}/.qwen/settings.json",), shape=_qwen),
-        Place((".qwen/settings.json",), shape=_qwen),
+        ConfigFile(("{home}/.qwen/settings.json",), shape=_qwen),
+        ConfigFile((".qwen/settings.json",), shape=_qwen),
         instructions="{home}/.qwen/QWEN.md",
         project_instructions="QWEN.md",
         check=_MCP_LIST,
@@ -225,22 +225,22 @@ CLIENTS: tuple[Client, ...] = (
         "Cline",
         ("cline",),
         ("{home}/.cline",),
-        Place(("{home}/.cline/data/settings/cline_mcp_settings.json",), shape=_cline),
+        ConfigFile(("{home}/.cline/data/settings/cline_mcp_settings.json",), shape=_cline),
     ),
     Client(
         "continue",
         "Continue",
         ("cn",),
         ("{home}/.continue",),
-        Place(("{home}/.continue/mcpServers/cqm.json",)),
-        Place((".continue/mcpServers/cqm.json",)),
+        ConfigFile(("{home}/.continue/mcpServers/cqm.json",)),
+        ConfigFile((".continue/mcpServers/cqm.json",)),
     ),
     Client(
         "goose",
         "Goose",
         ("goose",),
         ("{config}/goose", "{app}/Block/goose"),
-        Place(
+        ConfigFile(
             ("{config}/goose/config.yaml",),
             ("extensions", "cqm"),
             _goose,
@@ -253,15 +253,15 @@ CLIENTS: tuple[Client, ...] = (
         "Junie (JetBrains)",
         ("junie",),
         ("{home}/.junie",),
-        Place(("{home}/.junie/mcp/mcp.json",)),
-        Place((".junie/mcp/mcp.json",)),
+        ConfigFile(("{home}/.junie/mcp/mcp.json",)),
+        ConfigFile((".junie/mcp/mcp.json",)),
     ),
     Client(
         "copilot",
         "GitHub Copilot CLI",
         ("copilot",),
         ("{copilot}",),
-        Place(("{copilot}/mcp-config.json",), shape=_copilot),
+        ConfigFile(("{copilot}/mcp-config.json",), shape=_copilot),
         _MCP_JSON,
         check=_MCP_LIST,
     ),
@@ -270,31 +270,31 @@ CLIENTS: tuple[Client, ...] = (
         "Kiro",
         ("kiro", "kiro-cli"),
         ("{home}/.kiro",),
-        Place(("{home}/.kiro/settings/mcp.json",)),
-        Place((".kiro/settings/mcp.json",)),
+        ConfigFile(("{home}/.kiro/settings/mcp.json",)),
+        ConfigFile((".kiro/settings/mcp.json",)),
     ),
     Client(
         "kilo",
         "Kilo Code",
         ("kilo",),
         ("{config}/kilo",),
-        Place(("{config}/kilo/kilo.jsonc", "{config}/kilo/kilo.json"), ("mcp", "cqm"), _local),
-        Place(("kilo.jsonc", "kilo.json", ".kilo/kilo.jsonc", ".kilo/kilo.json"), ("mcp", "cqm"), _local),
+        ConfigFile(("{config}/kilo/kilo.jsonc", "{config}/kilo/kilo.json"), ("mcp", "cqm"), _local),
+        ConfigFile(("kilo.jsonc", "kilo.json", ".kilo/kilo.jsonc", ".kilo/kilo.json"), ("mcp", "cqm"), _local),
     ),
     Client(
         "antigravity",
         "Antigravity",
         ("agy", "antigravity"),
         ("{home}/.gemini/antigravity", "{home}/.gemini/antigravity-cli"),
-        Place(("{home}/.gemini/config/mcp_config.json",)),
+        ConfigFile(("{home}/.gemini/config/mcp_config.json",)),
     ),
     Client(
         "grok",
         "Grok Build",
         ("grok",),
         ("{grok}",),
-        Place(("{grok}/config.toml",), _CODEX, form=Format.TOML),
-        Place((".grok/config.toml",), _CODEX, form=Format.TOML),
+        ConfigFile(("{grok}/config.toml",), _CODEX, form=Format.TOML),
+        ConfigFile((".grok/config.toml",), _CODEX, form=Format.TOML),
         check=_MCP_LIST,
     ),
     Client(
@@ -302,7 +302,7 @@ CLIENTS: tuple[Client, ...] = (
         "Command Code",
         ("commandcode",),
         ("{home}/.commandcode",),
-        Place(("{home}/.commandcode/mcp.json",), shape=_command_code),
+        ConfigFile(("{home}/.commandcode/mcp.json",), shape=_command_code),
         _MCP_JSON,
     ),
     Client(
@@ -310,12 +310,12 @@ CLIENTS: tuple[Client, ...] = (
         "Amp",
         ("amp",),
         ("{config}/amp",),
-        Place(
+        ConfigFile(
             ("{config}/amp/settings.json", "{config}/amp/settings.jsonc"),
             ("amp.mcpServers", "cqm"),
             on_windows="{home}/.config/amp/settings.json",
         ),
-        Place((".amp/settings.json", ".amp/settings.jsonc"), ("amp.mcpServers", "cqm")),
+        ConfigFile((".amp/settings.json", ".amp/settings.jsonc"), ("amp.mcpServers", "cqm")),
         instructions="{config}/amp/AGENTS.md",
     ),
     Client(
@@ -323,8 +323,8 @@ CLIENTS: tuple[Client, ...] = (
         "Pi",
         ("pi",),
         ("{home}/.pi/agent",),
-        Place(("{home}/.pi/agent/mcp.json",)),
-        Place((".pi/mcp.json",)),
+        ConfigFile(("{home}/.pi/agent/mcp.json",)),
+        ConfigFile((".pi/mcp.json",)),
         note="It reads the file through its package pi-mcp-adapter.",
     ),
     Client(
@@ -332,8 +332,8 @@ CLIENTS: tuple[Client, ...] = (
         "ZCode",
         ("zcode",),
         ("{home}/.zcode",),
-        Place(("{home}/.zcode/cli/config.json",), ("mcp", "servers", "cqm")),
-        Place((".zcode/config.json",), ("mcp", "servers", "cqm")),
+        ConfigFile(("{home}/.zcode/cli/config.json",), ("mcp", "servers", "cqm")),
+        ConfigFile((".zcode/config.json",), ("mcp", "servers", "cqm")),
     ),
     Client("reasonix", "Reasonix", ("reasonix",), ("{config}/reasonix", "{home}/.reasonix"), None, _MCP_JSON),
 )

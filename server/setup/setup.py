@@ -10,7 +10,7 @@ import click
 from cqm.server.config.project_root import is_project, is_too_wide, project_root
 from cqm.server.console import emit, say, show
 from cqm.server.setup.checking import Check, check
-from cqm.server.setup.clients import CLIENTS, Client, Place, client
+from cqm.server.setup.clients import CLIENTS, Client, ConfigFile, client
 from cqm.server.setup.command import folder_variables, other_variables, serve_command
 from cqm.server.setup.edit_text import PARAGRAPH
 from cqm.server.setup.files import RefusedError
@@ -110,30 +110,30 @@ def is_found(row: Client, machine: Machine) -> bool:
 def _servers(rows: Iterable[Client], asked: Asked, machine: Machine, root: Path) -> Iterator[Spot]:
     """List the places of entries of servers."""
     for row in rows:
-        place = row.project if asked.project else row.user
-        if place is None:
+        config = row.project if asked.project else row.user
+        if config is None:
             continue
         needs_root = row.starts_elsewhere and not asked.project and not asked.roots
         is_known = needs_root and is_project(root) and not is_too_wide(root)
         roots = (root,) if is_known else asked.roots
         command = serve_command(roots, is_shared=asked.project)
         if asked.project and not asked.roots:
-            command += place.arguments
+            command += config.arguments
         with_variables = asked.with_variables and not asked.project
-        entry = place.shape(command, folder_variables(machine.variables) if with_variables else {})
-        file = _file(place, machine, root if asked.project else None)
+        entry = config.shape(command, folder_variables(machine.variables) if with_variables else {})
+        file = _file(config, machine, root if asked.project else None)
         bounds = (root,) if asked.project else (machine.home,)
         lacks = _NO_ROOT.format(root=root) if needs_root and not is_known else ""
-        yield Spot(row.name, "server", file, place.path, place.form, entry, bounds, lacks)
+        yield Spot(row.name, "server", file, config.path, config.form, entry, bounds, lacks)
 
 
-def _file(place: Place, machine: Machine, root: Path | None) -> Path:
+def _file(config: ConfigFile, machine: Machine, root: Path | None) -> Path:
     if root:
-        candidates = [root / file for file in place.files]
-    elif place.on_windows and machine.platform == "win32":
-        candidates = [machine.path(place.on_windows)]
+        candidates = [root / file for file in config.files]
+    elif config.on_windows and machine.platform == "win32":
+        candidates = [machine.path(config.on_windows)]
     else:
-        candidates = [machine.path(file) for file in place.files]
+        candidates = [machine.path(file) for file in config.files]
     return next((file for file in candidates if file.exists()), candidates[0])
 
 

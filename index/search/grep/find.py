@@ -51,8 +51,8 @@ class Grepping:
     known: KnownFiles
 
 
-class _Place(NamedTuple):
-    """The place of a line in its file: the symbol around it, its kind or that of the chunk, and its declaration."""
+class _Context(NamedTuple):
+    """What is around a line: the symbol, its kind or that of the chunk, and its declaration."""
 
     symbol: str = ""
     kind: str = ""
@@ -200,7 +200,7 @@ def _of_kinds(
 
 
 def _kinds_of(parts: Sequence[Part], lines: Sequence[int]) -> Iterator[str]:
-    """Yield the kind of each of some ascending lines: as `_place` has it, at the cost of one look at the symbols."""
+    """Yield the kind of each of some ascending lines: as `_context` has it, at the cost of one look at the symbols."""
     starts = [part.start for part in parts]
     for line, symbol in zip(lines, innermost_of(parts, lines), strict=True):
         part = parts[before - 1] if (before := bisect_right(starts, line)) else None
@@ -215,40 +215,40 @@ def _kind(symbol: Symbol | None, part: Part | None) -> str:
     return symbol.kind or part.kind
 
 
-def _place(parts: Sequence[Part], line: int) -> _Place:
+def _context(parts: Sequence[Part], line: int) -> _Context:
     part = next((part for part in reversed(parts) if part.start <= line), None)
     symbol = innermost(parts, line)
     kind = _kind(symbol, part)
     if symbol is None or part is None:
-        return _Place(kind=kind)
+        return _Context(kind=kind)
     declared = next((part for part in parts if symbol in part.symbols), None)
     if declared is None:
-        return _Place(symbol.name, kind)
+        return _Context(symbol.name, kind)
     start = symbol.first - declared.start
     stored = StoredDefinition(
         symbol.name, symbol.kind, start, symbol.line - declared.start, symbol.last - declared.start
     )
     signature = signature_of(declared.text.split("\n")[start:], stored)
-    return _Place(symbol.name, kind, symbol.line, signature)
+    return _Context(symbol.name, kind, symbol.line, signature)
 
 
 def _hits(generation: Generation, page: Sequence[_Found], around: int) -> Iterator[Hit]:
     files = whole_files(generation, [found.file.path for found in page])
     for found, parts in zip(page, files, strict=True):
-        places = [_place(parts, match.first) for match in found.matches]
-        for match, place in zip(found.matches, places, strict=True):
+        contexts = [_context(parts, match.first) for match in found.matches]
+        for match, context in zip(found.matches, contexts, strict=True):
             shown = shown_lines(found.text, match, around)
             yield Hit(
                 path=found.file.path,
                 start_line=shown.first,
                 end_line=shown.last,
                 score=1.0,
-                symbol=place.symbol,
-                kind=place.kind,
+                symbol=context.symbol,
+                kind=context.kind,
                 language=found.file.language,
                 text=shown.text,
-                line=place.line,
-                signature=place.signature,
+                line=context.line,
+                signature=context.signature,
                 matches=shown.matches,
                 metadata={"cut": tuple(f"{line}:{count}" for line, count in shown.cut.items())} if shown.cut else {},
             )

@@ -136,11 +136,11 @@ def range_of(fresh: FreshFile, first: int, last: int, tokens: int = 0) -> Asked:
     if symbol and estimate("\n".join(lines[begins - 1 : symbol.end_line])) <= tokens // 2:
         return Asked(begins, symbol.end_line, symbol)
     begins, end = first, first
-    room = tokens // 2 * QUARTERS - quarters(lines[first - 1])
+    left = tokens // 2 * QUARTERS - quarters(lines[first - 1])
     for number in range(1, _BESIDE + 1):
         above, below = max(1, first - number), min(total, first + number)
-        room -= quarters(lines[above - 1]) + quarters(lines[below - 1]) + 2
-        if room < 0:
+        left -= quarters(lines[above - 1]) + quarters(lines[below - 1]) + 2
+        if left < 0:
             break
         begins, end = above, below
     return Asked(begins, end, symbol)
@@ -163,11 +163,11 @@ def page_of(fresh: FreshFile, asked: Asked, query: ReadQuery) -> Page:
         if not asked.first <= start <= asked.last:
             start, column = asked.first, 0
     lines = fresh.text.split("\n")
-    room, shown = query.tokens * QUARTERS, list[str]()
+    left, shown = query.tokens * QUARTERS, list[str]()
     for number in range(start, asked.last + 1):
         line = lines[number - 1][column if number == start else 0 :]
-        room -= quarters(line) + 1
-        if room < 0:
+        left -= quarters(line) + 1
+        if left < 0:
             if not shown:
                 return _part_of_line(fresh, (start, column), asked.last, query.tokens, note)
             return Page(start, number - 1, column, "\n".join(shown), cursor_at(number, 0, fresh.hash), note)

@@ -94,10 +94,10 @@ def _worth_parsing(generation: Generation, files: Sequence[FileLines]) -> list[s
 
 
 def _within_bytes(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    room = _MOST_BYTES
+    left = _MOST_BYTES
     for path, text in texts.items():
-        room -= len(text)
-        if room < 0:
+        left -= len(text)
+        if left < 0:
             return
         yield path, text
 
