@@ -235,9 +235,8 @@ def _own_above(root: Path) -> tuple[Placed, ...]:
     """Return the `.cqmignore` files above a folder, the nearest first."""
     files: tuple[Placed, ...] = ()
     for folder in reversed(root.parents):
-        if content := _read_user(folder / IGNORE_FILE):
-            prefix = bytewise(f"{root.relative_to(folder).as_posix()}/")
-            files = _with(files, parse_ignore_file(content), prefix)
+        if (file := _read_user(folder / IGNORE_FILE)) is not NOTHING:
+            files = _with(files, file, bytewise(f"{root.relative_to(folder).as_posix()}/"))
     return files
 
 
@@ -247,12 +246,12 @@ def _of_work_tree(project: Path, top: Path, cut: int) -> tuple[Placed, ...]:
     users = _users((), project, cut)
     if place is None:
         return users
-    return _with(users, parse_ignore_file(_read_user(place.common / "info" / "exclude")), cut=cut)
+    return _with(users, _read_user(place.common / "info" / "exclude"), cut=cut)
 
 
 def _users(files: tuple[Placed, ...], project: Path, cut: int = 0) -> tuple[Placed, ...]:
     path = git.user_ignore_file(project)
-    return _with(files, parse_ignore_file(_read_user(path)), cut=cut) if path else files
+    return _with(files, _read_user(path), cut=cut) if path else files
 
 
 def _with(files: tuple[Placed, ...], file: IgnoreFile, prefix: str = "", cut: int = 0) -> tuple[Placed, ...]:
@@ -274,12 +273,12 @@ def _read(tree: TreeRules, opened: int | Path, name: str) -> IgnoreFile:
     return file
 
 
-def _read_user(path: Path) -> bytes:
-    """Read an ignore file which may be a link, as the user's own settings often are."""
+def _read_user(path: Path) -> IgnoreFile:
+    """Read an ignore file which may be a link, as the user's own settings often are; no rules if it cannot be read."""
     try:
-        return read_small(path.resolve(), MOST_BYTES)
+        return parse_ignore_file(read_small(path.resolve(), MOST_BYTES))
     except (OSError, RuntimeError, ValueError):
-        return b""
+        return NOTHING
 
 
 def _excludes(options: ScanOptions) -> IgnoreFile:

@@ -137,7 +137,8 @@ def parse_ignore_file(content: bytes) -> IgnoreFile:
     return _parsed_small(content) if len(content) <= _MOST_CACHED_BYTES else _parsed(content)
 
 
-def parse_excludes(globs: Iterable[str]) -> IgnoreFile:
+@lru_cache(maxsize=16)
+def parse_excludes(globs: tuple[str, ...]) -> IgnoreFile:
     """Parse separate globs in the same syntax, with `{a,b}` for choices.
 
     Raises:

@@ -1,17 +1,14 @@
-"""Make and open shards of Qdrant Edge, and translate its errors, which are plain `Exception`."""
+"""Make and open shards of Qdrant Edge."""
 
 import ctypes
 import errno
 import os
-import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.errors import CqmError
-from cqm.index.model.errors import CHECK_DISK, REBUILD, DamagedIndexError, StoreError, remedy_of_shortage
 from cqm.index.store.base import KEYWORDS, WORDS
 
 if TYPE_CHECKING:
@@ -24,12 +21,6 @@ _SEGMENTS = 1
 # With Edge's own 8 threads, which each search wakes, a question takes .8 ms more of processor time on two cores. It is
 # answered as fast at 24,680 chunks (3.8 ms), and a little sooner at 98,720 (5.0 ms instead of 5.5).
 _THREADS = 1
-_OPENED = "opened"
-_PANIC = "PanicException"
-
-# Rust's two forms of system errors. A missing file, or something else in its place, is damage; other errors may pass.
-_OS_ERROR = re.compile(r"\(os error (\d+)\)|\bOs \{ code: (\d+)")
-_DAMAGE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL}
 
 _PAGE_OUT = 21
 """MADV_PAGEOUT of madvise(2), Linux 5.4 and later: the pages go, and come again when they are read. Nothing is lost."""
@@ -72,15 +63,10 @@ def make_shard(folder: Path, spaces: Mapping[str, int], *, weighs: bool) -> "qdr
 
 
 def load_shard(folder: Path) -> "qdrant_edge.EdgeShard":
-    """Open the shard in a folder, replaying its log after the last flush.
-
-    Raises:
-        StoreError, DamagedIndexError: as `translated`.
-    """
+    """Open the shard in a folder, replaying its log after the last flush."""
     import qdrant_edge as edge
 
-    with translated(folder, _OPENED):
-        shard = edge.EdgeShard.load(str(folder))
+    shard = edge.EdgeShard.load(str(folder))
     let_go_of_holes(folder)
     return shard
 
@@ -116,39 +102,3 @@ def _is_mostly_holes(path: str) -> bool:
     except OSError:
         return False
     return found.st_blocks * 512 * _MOSTLY < found.st_size
-
-
-@contextmanager
-def translated(folder: Path, verb: str) -> Iterator[None]:
-    """Turn Edge's errors in a block into errors of the index.
-
-    Parameters:
-        folder: of the shard.
-        verb: what the block does to the store, for the message: "written".
-
-    Raises:
-        StoreError: Edge refused.
-        DamagedIndexError: the shard is damaged, or panicked while it was open.
-    """
-    try:
-        yield
-    except CqmError:
-        raise
-    except BaseException as error:  # Edge raises nothing more precise; where it panics, not even an Exception
-        if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
-            raise
-        raise _explained(folder, verb, error) from error
-
-
-def _explained(folder: Path, verb: str, error: BaseException) -> CqmError:
-    message = f"The store in {folder} cannot be {verb}: {str(error).rstrip('.')}."
-    told = _OS_ERROR.search(message)
-    number = int(told[1] or told[2]) if told else 0
-    # Of a store that panicked while it was open nobody knows the state, whatever the reason.
-    if (isinstance(error, Exception) or verb == _OPENED) and (shortage := remedy_of_shortage(error, number)):
-        return StoreError(message, remedy=shortage)
-    if number and number not in _DAMAGE:
-        return StoreError(message, remedy=CHECK_DISK)
-    if verb == _OPENED or not isinstance(error, Exception):
-        return DamagedIndexError(message, remedy=REBUILD)
-    return StoreError(message, remedy=f"{CHECK_DISK} {REBUILD}")
