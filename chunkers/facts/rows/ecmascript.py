@@ -4,6 +4,7 @@ Branches are those of eslint's `complexity`, without default values and "?.".
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.facts.rows.model import Symbol, Syntax, Told, modifier, operators, own_name
@@ -182,13 +183,8 @@ JAVASCRIPT = Syntax(
     exported=_exported,
 )
 
-TYPESCRIPT = Syntax(
-    branches=JAVASCRIPT.branches,
-    weighed=JAVASCRIPT.weighed,
-    bodies=JAVASCRIPT.bodies,
-    calls=JAVASCRIPT.calls,
-    names=JAVASCRIPT.names,
-    imports=JAVASCRIPT.imports,
+TYPESCRIPT = replace(
+    JAVASCRIPT,
     fields={
         "assignment_expression": _assigned,
         "required_parameter": _promoted,
@@ -196,10 +192,5 @@ TYPESCRIPT = Syntax(
         "enum_body": _enumerated,
     },
     heads=_FUNCTIONS | {"function_signature", "method_signature", "abstract_method_signature"},
-    parameters=_parameters,
     returns=_returns,
-    decorators=JAVASCRIPT.decorators,
-    told=JAVASCRIPT.told,
-    visibility=_visibility,
-    exported=_exported,
 )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.c_family import CPP, C
@@ -45,17 +46,11 @@ def _cuda_prefixes(source: bytes) -> bytes:
     return _CUDA_PREFIX.sub(lambda found: b"inline".ljust(len(found[0])), source)
 
 
-CUDA = Language(
+CUDA = replace(
+    CPP,
     name="cuda",
-    grammar=CPP.grammar,
-    unsafe=nests_expressions,
     suffixes=(".cu", ".cuh"),
-    rules=CPP.rules,
     removed=(*CPP.removed, _masked(_CUDA_LAMBDA, _CUDA_LAUNCH, _CUDA_BOUNDS, _CUDA_RESTRICT), _cuda_prefixes),
-    nodes=CPP.nodes,
-    unread=CPP.unread,
-    by_lines=CPP.by_lines,
-    usage=CPP.usage,
 )
 
 
@@ -129,22 +124,16 @@ def _hlsl_states(source: bytes) -> bytes:
     return _HLSL_STATE.sub(lambda found: re.sub(rb"[^\n]", b" ", found[0]), source)
 
 
-HLSL = Language(
+HLSL = replace(
+    CPP,
     name="hlsl",
-    grammar=CPP.grammar,
-    unsafe=nests_expressions,
     suffixes=(".hlsl", ".hlsli", ".fx", ".fxh", ".usf", ".ush", ".cginc", ".compute"),
-    rules=CPP.rules,
     removed=(
         *CPP.removed,
         _masked(_HLSL_ATTRIBUTE, _HLSL_AT, _HLSL_RESULT, _HLSL_MEANING, _HLSL_WORD),
         _hlsl_structs,
         _hlsl_states,
     ),
-    nodes=CPP.nodes,
-    unread=CPP.unread,
-    by_lines=CPP.by_lines,
-    usage=CPP.usage,
 )
 
 ROWS = (CUDA, GLSL, HLSL)

@@ -1,8 +1,9 @@
 """`cqm preview`, `cqm report` and `cqm savings`: their options."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -21,6 +22,18 @@ from cqm.server.config.project_root import is_project, project_root
 
 _MOST_PREVIEWED = 256 << 20
 """Bytes of a previewed file; more than any indexed file has."""
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _page_option(what: str) -> Callable[[_Command], _Command]:
+    return click.option(
+        "--html",
+        "page",
+        type=click.Path(dir_okay=False, path_type=Path),
+        callback=in_a_folder,
+        help=f"Write the {what} to an HTML page.",
+    )
 
 
 @click.command()
@@ -56,13 +69,7 @@ _MOST_PREVIEWED = 256 << 20
     metavar="MODEL",
     help="Also count the exact tokens of a model such as gpt-4o.",
 )
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(dir_okay=False, path_type=Path),
-    callback=in_a_folder,
-    help="Write the preview to an HTML page.",
-)
+@_page_option("preview")
 @as_json_option
 @set_option
 def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
@@ -101,13 +108,7 @@ def _content_of(file: Path) -> bytes:
 
 @click.command()
 @path_argument
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(dir_okay=False, path_type=Path),
-    callback=in_a_folder,
-    help="Write the report to an HTML page.",
-)
+@_page_option("report")
 @as_json_option
 @set_option
 def report(path: Path | None, *, page: Path | None, as_json: bool, overrides: dict[str, str]) -> int:
