@@ -162,16 +162,16 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     note = served.missing_note(path or like, named, roots)
     names = served.named_roots(roots, named)
     is_of_several = len(roots) > 1 or bool(served.names(named))
-    of_like = [it for it in names if within_root(like, it)] if is_of_several else []
+    within = {name: at for name in names if is_of_several and (at := within_root(like, name))}
     # The only root is shown as it is asked, several as all are.
     shown, asks = asked, dict[str, Callable[[], Answer]]()
     for group, name in zip(groups, names, strict=True):
-        if of_like and name not in of_like:
+        if within and name not in within:
             continue
         opened = group[0].opened
         note += missing_note(opened.index.root)
         note += await bring_in_step(opened, served, wait_seconds, ctx)
-        of_root = _of_root(asked, group, (within_root(like, name) if of_like else "") or like)
+        of_root = _of_root(asked, group, within.get(name, like))
         if len(groups) == 1:
             shown = of_root
         else:
@@ -182,13 +182,10 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         answers = await run_sync(each_answer, asks)
         answer = joined(asked, answers) if len(groups) > 1 else next(iter(answers.values()))
     budget, root = groups[0][0].tokens_left(token_budget, note), ", ".join(map(str, roots))
-    if wanted.is_of_lines:
-        text = note + matched_text(shown, answer, budget, root=root)
-    else:
-        compact = format == "compact" if format else None
-        text = note + render_answer(shown, answer, budget, root=root, explain=explain, compact=compact)
+    compact = format == "compact" if format else None
+    text = _written(shown, answer, budget, root, explain=explain, compact=compact)
     drawn = served.views.answer(shown, answer) if served.views and are_drawn(ctx) else ""
-    return with_facts(text, "answer", answer_facts(answer), drawn)
+    return with_facts(note + text, "answer", answer_facts(answer), drawn)
 
 
 @explained
@@ -380,3 +377,9 @@ def _of_root(asked: Query, group: Sequence[OpenPath], like: str) -> Query:
 def _searched(opened: OpenIndex, query: Query, note: str, wait: float | None) -> Answer:
     patience = PATIENCE_SECONDS if wait is None else 0
     return ask_again(opened, lambda: opened.index.search(query), notes=note, patience=patience)[0]
+
+
+def _written(query: Query, answer: Answer, budget: int, root: str, *, explain: bool, compact: bool | None) -> str:
+    if query.mode.is_of_lines:
+        return matched_text(query, answer, budget, root=root)
+    return render_answer(query, answer, budget, root=root, explain=explain, compact=compact)
