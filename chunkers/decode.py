@@ -3,16 +3,19 @@
     1. A byte order mark decides: UTF-8, UTF-16 or UTF-32. The mark itself is not part of the text. Without a mark, text
        with a NUL as nearly every other byte is UTF-16.
     2. Otherwise valid UTF-8 is UTF-8. A NUL is a character like any other here.
-    3. Otherwise, if the bytes have a line end, charset-normalizer tries the legacy encodings of `_LEGACY`. The cleanest
+    3. Otherwise, if the bytes that are not UTF-8 are few beside its other characters, each of them is one of cp1252: a
+       name in a list of authors, a line pasted from elsewhere.
+    4. Otherwise, if the bytes have a line end, charset-normalizer tries the legacy encodings of `_LEGACY`. The cleanest
        reading wins if less than `_MOST_MESS` of it looks wrong; between equally clean readings the one with more
        resemblance to a language wins, then the earlier one in the table.
-    4. Otherwise the bytes are not text: `UndecodableError`. No byte is ever replaced or dropped.
+    5. Otherwise the bytes are not text: `UndecodableError`. No byte is ever replaced or dropped.
 
 UTF-32 without a mark, and UTF-16 of other than Western text, are not detected: their NUL bytes make them binary, as in
 git.
 """
 
 import codecs
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +35,13 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+
+MIXED = "utf-8+cp1252"
+"""Name of the encoding of UTF-8 in which a few bytes are of cp1252."""
+# In texts of ten and more characters of other encodings, at most two are UTF-8 by chance for each that is not.
+_LEAST_VALID = 3
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
+"""Matches what `surrogateescape` makes of a byte."""
 
 # In order of preference between equally clean readings. cp932 and cp949 contain shift_jis and euc-kr, cp1252 contains
 # the printable part of latin-1, gb18030 contains gbk and gb2312.
@@ -105,7 +115,7 @@ def decode(data: bytes) -> Decoded:
     try:
         return Decoded(data.decode(), "utf-8")
     except UnicodeDecodeError:
-        return _decode_legacy(data)
+        return _decode_mixed(data) or _decode_legacy(data)
 
 
 def _unmarked_utf16(head: bytes) -> str:
@@ -125,10 +135,30 @@ def _unmarked_utf16(head: bytes) -> str:
     return ""
 
 
+def _decode_mixed(data: bytes) -> Decoded | None:
+    """Decode UTF-8 with a few bytes of cp1252; None for anything else."""
+    text = data.decode("utf-8", "surrogateescape")
+    odd = len(_NO_UTF8.findall(text))
+    valid = len(text) - len(text.encode("ascii", "ignore")) - odd
+    if valid < _LEAST_VALID * odd:
+        return None
+    return Decoded(_NO_UTF8.sub(lambda found: _of_cp1252(ord(found[0]) & 0xFF), text), MIXED)
+
+
+def _of_cp1252(byte: int) -> str:
+    try:
+        return bytes([byte]).decode("cp1252")
+    except UnicodeDecodeError:
+        # Five bytes have no character in it.
+        return chr(byte)
+
+
 def _decode_marked(data: bytes, encoding: str) -> Decoded:
     try:
         return Decoded(data.decode(encoding), encoding)
     except UnicodeDecodeError as error:
+        if encoding == "utf-8" and (mixed := _decode_mixed(data)):
+            return mixed
         message = f"The beginning says {encoding}, but byte {error.start} is not valid in it."
         raise UndecodableError(message, remedy="Save the file as UTF-8.") from error
 

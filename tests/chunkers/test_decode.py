@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.chunkers.decode import HEAD_BYTES, Decoded, decode, is_binary
+from cqm.chunkers.decode import HEAD_BYTES, MIXED, Decoded, decode, is_binary
 from cqm.chunkers.errors import UndecodableError
 
 JAPANESE = "/* 変数を初期化する。エラー処理もここで行う */\nint main(void) { return 0; }\n"
@@ -53,6 +53,13 @@ def test_a_legacy_encoding_is_detected_in_code_with_comments(encoding: str, text
     assert decode(text.encode(encoding)) == Decoded(text, encoding)
 
 
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+def test_a_few_bytes_of_cp1252_in_utf8_change_no_other_letter(mark: bytes) -> None:
+    text = "# für José, Zoë, Åsa, Ólafur, Łukasz\n"
+    data = mark + text.encode() + "# de Iñaki\n".encode("cp1252") + b"# \x81\n"
+    assert decode(data) == Decoded(f"{text}# de Iñaki\n# \x81\n", MIXED)
+
+
 def test_a_legacy_character_far_from_the_start_is_found() -> None:
     text = "int x = 1;\n" * 20_000 + "// Größe\n"
     assert decode(text.encode("cp1252")).text == text
@@ -80,7 +87,23 @@ def test_any_bytes_are_decoded_strictly_or_refused(data: bytes) -> None:
         decoded = decode(data)
     except UndecodableError:
         return
-    assert decoded.text == data.decode(decoded.encoding, "strict").removeprefix("\ufeff")
+    if decoded.encoding == MIXED:
+        valid = data.decode("utf-8", "ignore").removeprefix("\ufeff")
+        rest = iter(decoded.text)
+        assert all(character in rest for character in valid)
+        odd = len(data) - len(data.decode("utf-8", "ignore").encode())
+        assert len(decoded.text) == len(valid) + odd
+    else:
+        assert decoded.text == data.decode(decoded.encoding, "strict").removeprefix("\ufeff")
+
+
+@given(
+    st.text(st.characters(min_codepoint=0xC0, exclude_categories=["Cs"]), min_size=6, max_size=50), st.integers(0, 50)
+)
+def test_one_byte_of_cp1252_among_letters_of_utf8_is_one_character(text: str, place: int) -> None:
+    before, after = text[:place], text[place:]
+    decoded = decode(f"{before}\n".encode() + b"\xe9" + f"\n{after}".encode())
+    assert decoded == Decoded(f"{before}\né\n{after}".removeprefix("\ufeff"), MIXED)
 
 
 def test_a_nul_in_valid_utf8_is_kept() -> None:
