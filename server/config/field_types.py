@@ -150,9 +150,13 @@ def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+_YES, _NO = {"true", "1", "yes", "on", "t", "y"}, {"false", "0", "no", "off", "f", "n"}
+
+
 def _which_generated(given: object) -> object:
-    # This option was true or false, and a variable of the environment is a text.
-    return {"true": "all", "false": "none"}.get(str(given).lower(), given)
+    # This option was true or false, in every word for them.
+    word = str(given).lower()
+    return "all" if word in _YES else "none" if word in _NO else given
 
 
 def _embedders() -> Iterable[str]:

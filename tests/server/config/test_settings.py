@@ -55,7 +55,16 @@ def test_without_any_source_every_option_has_its_default(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"), [("code", "code"), ("all", "all"), ("none", "none"), ("true", "all"), ("false", "none")]
+    ("written", "meant"),
+    [
+        ("code", "code"),
+        ("all", "all"),
+        ("none", "none"),
+        ("true", "all"),
+        ("false", "none"),
+        ("1", "all"),
+        ("off", "none"),
+    ],
 )
 def test_which_generated_files_are_indexed_is_a_word_or_as_before_true_or_false(
     home: Path, written: str, meant: str
