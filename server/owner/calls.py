@@ -167,8 +167,8 @@ class Calls:
             self._lost(wire)
             return None
         except BaseException:
-            # As in `asked`: a call is given up when its request is cancelled.
-            self._lost(wire)
+            # As in `asked`: a call is given up when its request is cancelled, also while this is closed.
+            self.drop(wire)
             raise
         self.give_back(wire)
         return self.result(gives, reply)
