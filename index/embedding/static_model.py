@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, count, pairwise
+from operator import mul
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cqm.chunkers.extras import how_to_repair
-from cqm.chunkers.tokens import estimate
 from cqm.index.embedding.model_facts import known_facts
 from cqm.index.embedding.service.base import Meter, stacked, validated
 from cqm.index.embedding.service.models import ModelFacts
@@ -200,22 +200,19 @@ class StaticEmbedder:
             self._model = None
 
     def _counted(self, texts: Sequence[str], role: Role) -> Embeddings:
-        began = time.monotonic()
-        embeddings = self._embedded(texts)
-        self._meter.add(Usage(1, len(texts), sum(map(estimate, texts)), seconds=time.monotonic() - began), role)
-        return embeddings
-
-    def _embedded(self, texts: Sequence[str]) -> Embeddings:
-        model = self._loaded()
+        began, model = time.monotonic(), self._loaded()
         sums = [model.sum_of_words(text[:MAX_CHARACTERS]) for text in texts]
-        indices = tuple(index for index, total in enumerate(sums) if total is not None)
-        return Embeddings(
+        indices = tuple(index for index, it in enumerate(sums) if it)
+        embeddings = Embeddings(
             indices,
-            _unit([total for total in sums if total is not None], model),
+            _unit([it.total for it in sums if it], model),
             self.space(),
-            tuple(RejectedText(index, _NO_WORD) for index, total in enumerate(sums) if total is None),
+            tuple(RejectedText(index, _NO_WORD) for index, it in enumerate(sums) if not it),
             tuple(index for index in indices if len(texts[index]) > MAX_CHARACTERS),
         )
+        tokens = sum(it.tokens for it in sums if it)
+        self._meter.add(Usage(1, len(texts), tokens, seconds=time.monotonic() - began), role)
+        return embeddings
 
     def _loaded(self) -> "_LoadedModel":
         with self._lock:
@@ -223,6 +220,13 @@ class StaticEmbedder:
                 _, model, dimensions = _chosen(self._options)
                 self._model = _load(model, self._folder or FOLDER, dimensions)
             return self._model
+
+
+class _Summed(NamedTuple):
+    """The sum of a text's word vectors, shape (dimensions,), and the number of the text's tokens."""
+
+    total: "NDArray[np.float32]"
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +247,8 @@ class _LoadedModel:
     def dimensions(self) -> int:
         return int(self.codes.shape[1])
 
-    def sum_of_words(self, text: str) -> "NDArray[np.float32] | None":
-        """Return the weighted sum of the text's word vectors, shape (dimensions,); None for a text without words."""
+    def sum_of_words(self, text: str) -> "_Summed | None":
+        """Sum up the weighted vectors of the text's words; None for a text without words."""
         import numpy as np
 
         counts = Counter(words_of(text))
@@ -253,8 +257,9 @@ class _LoadedModel:
         tokens = list(map(self.tokens_of, counts))
         weights = 1 + np.log(np.fromiter(counts.values(), np.float32))
         rows = np.fromiter(chain.from_iterable(tokens), np.intp)
-        total: NDArray[np.float32] = np.repeat(weights, list(map(len, tokens))) @ (self.codes[rows] * self.scales[rows])
-        return total
+        sizes = list(map(len, tokens))
+        total = np.repeat(weights, sizes) @ (self.codes[rows] * self.scales[rows])
+        return _Summed(total, sum(map(mul, counts.values(), sizes)))
 
 
 def _unit(sums: "Sequence[NDArray[np.float32]]", model: _LoadedModel) -> "Vectors":

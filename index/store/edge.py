@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.batched import batched
 from cqm.index.disk.durable import Tree
 from cqm.index.model.errors import CHECK_DISK, REBUILD, DamagedIndexError, StoreError, remedy_of_shortage
 from cqm.index.store.base import (
@@ -135,8 +134,9 @@ class EdgeStore:
         """Insert or replace points. Nothing stays of a replaced one, in any space."""
         import qdrant_edge as edge
 
-        for batch in batched(points, _BATCH):
-            self._update(edge.UpdateOperation.upsert_points([_edge_point(point) for point in batch]))
+        for start in range(0, len(points), _BATCH):
+            batch = [_edge_point(point) for point in points[start : start + _BATCH]]
+            self._update(edge.UpdateOperation.upsert_points(batch))
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete points by id; unknown ids are harmless.
@@ -147,7 +147,8 @@ class EdgeStore:
         import qdrant_edge as edge
 
         empty = edge.SparseVector([], [])
-        for batch in batched(ids, _BATCH):
+        for start in range(0, len(ids), _BATCH):
+            batch = ids[start : start + _BATCH]
             # With its path: if the process is killed now, the next update finds the emptied point and deletes it.
             paths = self.payloads(batch, ["path"])
             none: dict[str, Any] = dict.fromkeys(WORDS, empty)
