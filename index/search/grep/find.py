@@ -52,7 +52,7 @@ class Grepping:
 
 
 class _Context(NamedTuple):
-    """What is around a line: the symbol, its kind or that of the chunk, and its declaration."""
+    """The surroundings of a line: the symbol, its kind or that of the chunk, and its declaration."""
 
     symbol: str = ""
     kind: str = ""
