@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import PurePath
+from typing import Any
 
 _EMOJI = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff"
 _JOINED_SCRIPTS = "\u0600-\u07bf\u0840-\u0dff"
@@ -116,13 +117,21 @@ def emit(value: object) -> None:
 
 def plain(value: object) -> object:
     """Convert a value to JSON types, through any depth of dataclasses, mappings and sequences."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, str | int | float | None):
+        return value
+    kind: Any = type(value)
+    if (names := _field_names(kind)) is not None:
+        return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item) for item in value]
     return str(value) if isinstance(value, PurePath) else value
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    return tuple(it.name for it in fields(kind)) if is_dataclass(kind) else None
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -12,13 +12,11 @@ from cqm.server.errors import SharingError
 from cqm.server.owner.connect import connect, see_logs
 from cqm.server.owner.messages import (
     CANCEL,
-    FAILURE,
-    NOTICE,
     PROGRESS,
-    RESULT,
-    Failure,
     Greeting,
-    error_of,
+    Reply,
+    read_reply,
+    reply_in,
     request,
     taken,
 )
@@ -120,7 +118,7 @@ class Calls:
         """
         wire, reply = self.asked(method, report, cancelled, **arguments)
         self.give_back(wire)
-        return self.result(gives, reply)
+        return self.result(reply_in(gives, reply))
 
     def asked(
         self, method: str, report: Report | None = None, cancelled: Cancelled | None = None, **arguments: object
@@ -162,7 +160,7 @@ class Calls:
             self._busy.add(wire)
         try:
             wire.send(request(method, arguments))
-            reply = await wire.receive_soon()
+            message = await wire.receive_soon()
         except ConnectionError:
             self._lost(wire)
             return None
@@ -171,18 +169,12 @@ class Calls:
             self.drop(wire)
             raise
         self.give_back(wire)
-        return self.result(gives, reply)
+        return self.result(read_reply(gives, message))
 
-    def result(self, gives: type[Given], reply: Message) -> Given:
-        """Return the result in a reply.
-
-        Raises:
-            CqmError: the method raised it.
-        """
-        if FAILURE in reply:
-            raise error_of(taken(Failure, reply[FAILURE]))
-        self._note(reply.get(NOTICE, ""))
-        return taken(gives, reply[RESULT])
+    def result(self, reply: Reply[Given]) -> Given:
+        """Return the result in a reply, and pass its notice on."""
+        self._note(reply.notice)
+        return reply.result
 
     def _taken(self) -> Wire:
         """Take an idle connection, or make one."""

@@ -21,6 +21,7 @@ from cqm.server.owner.messages import (
     Build,
     Client,
     Greeting,
+    reply_in,
     taken,
     this_build,
 )
@@ -280,7 +281,7 @@ class RemoteIndex:
         """Ask the owner to follow the files; return the connection bringing the reports."""
         wire, reply = self._calls.asked("follow", options=options)
         try:
-            self._calls.result(NoneType, reply)
+            self._calls.result(reply_in(NoneType, reply))
         except CqmError:
             self._calls.give_back(wire)
             raise

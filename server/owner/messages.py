@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cqm.chunkers import errors as chunking_errors
 from cqm.chunkers.errors import CqmError
@@ -18,7 +18,7 @@ from cqm.index.model.options import IndexOptions
 from cqm.server import errors as sharing_errors
 from cqm.server.console import plain
 from cqm.server.errors import SharingError
-from cqm.server.owner.wire import Message
+from cqm.server.owner.wire import Message, decoded
 from cqm.server.typed import typed
 from cqm.server.version import VERSION
 
@@ -136,6 +136,14 @@ class Failure:
     message: str
     remedy: str = ""
     retryable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[Value]):
+    """The result of a call, and the notice beside it; see `NOTICE`."""
+
+    result: Value
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +281,34 @@ def read(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kind`
         # Without the input: it may hold a secret.
         places = ", ".join(".".join(map(str, problem["loc"])) or problem["type"] for problem in error.errors())
         raise SharingError(f"A message was not understood: {places}.") from error
+
+
+def read_reply(gives: type[Value], message: bytes) -> Reply[Value]:
+    """Decode the reply to a call, in a third of the time of `reply_in`; for a process that has pydantic loaded.
+
+    Parameters:
+        gives: the type of the result.
+        message: as it was sent.
+
+    Raises:
+        CqmError: the call failed.
+        SharingError: the message is no reply, or its result has another form.
+    """
+    from pydantic import ValidationError
+
+    try:
+        reply: Reply[Value] = _adapter(Reply[gives]).validate_json(message)  # type: ignore[valid-type]  # a value here
+    except ValidationError:
+        # A failure, or a file's name that isn't valid Unicode.
+        return reply_in(gives, decoded(message))
+    return reply
+
+
+def reply_in(gives: type[Value], message: Message) -> Reply[Value]:
+    """Take the reply to a call from a decoded message; raises as `read_reply` does."""
+    if FAILURE in message:
+        raise error_of(taken(Failure, message[FAILURE]))
+    return Reply(taken(gives, message[RESULT]), message.get(NOTICE, ""))
 
 
 def taken(kind: type[Value], value: object) -> Value:

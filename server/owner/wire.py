@@ -56,19 +56,17 @@ class Wire:
             ConnectionError: the other side is gone, or late.
             SharingError: the message isn't a JSON object, or is too long.
         """
+        return decoded(self.receive_encoded(seconds))
+
+    def receive_encoded(self, seconds: float | None = None) -> bytes:
+        """Wait for a message and return it as it was sent; raises as `receive` does, but for what is no JSON."""
         if not self.is_readable(seconds):
             raise ConnectionAbortedError("no message came in time")
         self._connection.settimeout(_PATIENCE_SECONDS)
         (length,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
         if length > _LONGEST:
             raise SharingError(f"A message of {length} bytes was announced: expected at most {_LONGEST}.")
-        try:
-            message = json.loads(self._exactly(length))
-        except ValueError as error:
-            raise SharingError("A message is not JSON.") from error
-        if not isinstance(message, dict):
-            raise SharingError("A message is not a JSON object.")
-        return message
+        return self._exactly(length)
 
     def is_readable(self, seconds: float | None) -> bool:
         """Wait until a message begins or the other side is gone; False when neither came in time.
@@ -85,12 +83,12 @@ class Wire:
             return True
         return True
 
-    async def receive_soon(self) -> Message:
-        """Wait for a message in an event loop and return it; raises as `receive` does."""
+    async def receive_soon(self) -> bytes:
+        """Wait for a message in an event loop; otherwise as `receive_encoded`."""
         from anyio import to_thread, wait_readable  # of a server, which has it loaded
 
         await wait_readable(self._connection)
-        return self.receive(0) if self._has_all() else await to_thread.run_sync(self.receive)
+        return self.receive_encoded(0) if self._has_all() else await to_thread.run_sync(self.receive_encoded)
 
     def _has_all(self) -> bool:
         """Whether the message that has begun is here whole, so that nobody waits for it."""
@@ -129,6 +127,21 @@ class Wire:
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
+
+
+def decoded(message: bytes) -> Message:
+    """Read a message.
+
+    Raises:
+        SharingError: it isn't a JSON object.
+    """
+    try:
+        read = json.loads(message)
+    except ValueError as error:
+        raise SharingError("A message is not JSON.") from error
+    if not isinstance(read, dict):
+        raise SharingError("A message is not a JSON object.")
+    return read
 
 
 @contextmanager
