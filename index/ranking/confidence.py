@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cqm.index.model.query import Confidence
 from cqm.index.ranking.confidence_weights import READ, UNREAD, WORDS_ALONE
 from cqm.index.ranking.question import Question
-from cqm.index.text.terms import distinct_terms, name_term, stem_term
+from cqm.index.text.terms import name_term, stem_term, terms_among
 
 KNOWN_SPACE = "embedded-code-256-"
 """Beginning of `Space.vector_name` of the model whose cosines were learned from."""
@@ -156,12 +156,12 @@ def _said(asked: frozenset[int], question: Question, texts: Sequence[str]) -> li
     Splitting a text into terms is dear, looking for the root of a word in it is not.
     """
     roots = {stem_term(word): word.removesuffix("y") for word in question.words}
-    found = [asked & distinct_terms(text) for text in texts[:_BEST]]
+    found = [terms_among(text, asked) for text in texts[:_BEST]]
     missing = asked.difference(*found)
     for text in texts[_BEST:]:
         lowered = text.lower()
         if any(roots.get(term, "") in lowered for term in missing):
-            found.append(asked & distinct_terms(text))
+            found.append(terms_among(text, asked))
             missing -= found[-1]
     return found
 

@@ -104,6 +104,8 @@ def copied_in(text: str) -> list[str]:
     forms = [text.strip()]
     for _ in range(_HEADS):
         level = _LEVEL.match(forms[-1])
+        if not level and ": " not in forms[-1]:
+            break
         head, _, rest = (level[0], "", forms[-1][level.end() :]) if level else forms[-1].partition(": ")
         # What stands behind "failed: " may be nothing but values.
         if "\n" in head or len(_WORD.findall(_VALUE.sub(" ", rest))) < (2 if level else _LEAST_COPIED):
@@ -196,4 +198,7 @@ def named_in(text: str) -> list[str]:
 
 
 def _marked(text: str) -> list[str]:
+    # Most questions mark none.
+    if "`" not in text and "()" not in text:
+        return []
     return [*dict.fromkeys([*names_in(text), *(match[1] for match in _CALLED.finditer(text))])]

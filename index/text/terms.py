@@ -135,6 +135,11 @@ def distinct_terms(text: str) -> set[int]:
     return set(chain.from_iterable(map(_hashes, set(_words(text)))))
 
 
+def terms_among(text: str, wanted: AbstractSet[int]) -> frozenset[int]:
+    """Return those of some terms that a text has, without a set of all of its terms."""
+    return frozenset(wanted).intersection(chain.from_iterable(map(_hashes, set(_words(text)))))
+
+
 def _words(text: str) -> list[str]:
     return text.translate(ONLY_WORDS).split() if text.isascii() else WORD.findall(text)
 

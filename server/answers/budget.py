@@ -44,7 +44,7 @@ def tokens_of_lines(lines: Iterable[str]) -> int:
     return ceil(sum(most_tokens(f"{line}\n") for line in lines))
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 13)
 def _tokens_of_line(line: str) -> float:
     """Count a line with its end. An empty one has the end of the line above, with which it is one piece."""
     # Answers to one client show the same lines again and again.

@@ -113,6 +113,8 @@ class Served:
 
     def names(self, named: ClientRoots) -> dict[Path, str]:
         """Name the roots of all allowed folders, as results of several show them; empty where it is one."""
+        if len(self.guard.given) == 1:  # without a look at its path: most servers have one
+            return {}
         roots = [*dict.fromkeys(self.guard.granted or self.guard.roots(named))]
         return dict(zip(roots, names_of(roots), strict=True)) if len(roots) > 1 else {}
 

@@ -88,18 +88,18 @@ class Wire:
         from anyio import to_thread, wait_readable  # of a server, which has it loaded
 
         await wait_readable(self._connection)
-        return self.receive_encoded(0) if self._has_all() else await to_thread.run_sync(self.receive_encoded)
+        return self._here() or await to_thread.run_sync(self.receive_encoded)
 
-    def _has_all(self) -> bool:
-        """Whether the message that has begun is here whole, so that nobody waits for it."""
+    def _here(self) -> bytes:
+        """Return the message that has begun if it is here whole, so that nobody waits for it; else nothing."""
         self._connection.settimeout(0)
         with _as_connection_error():
             begun = self._connection.recv(_LENGTH.size, socket.MSG_PEEK)
-            if len(begun) < _LENGTH.size:
-                return not begun
-            (length,) = _LENGTH.unpack(begun)
+            (length,) = _LENGTH.unpack(begun) if len(begun) == _LENGTH.size else (_USUAL,)
             size = _LENGTH.size + int(length)
-            return size <= _USUAL and len(self._connection.recv(size, socket.MSG_PEEK)) == size
+            if size > _USUAL or len(self._connection.recv(size, socket.MSG_PEEK)) < size:
+                return b""
+            return self._connection.recv(size)[_LENGTH.size :]
 
     def wait(self) -> None:
         """Wait until a message begins or the other side is gone; another thread may send meanwhile."""

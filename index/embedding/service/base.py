@@ -131,10 +131,11 @@ def validated(
     exact = _floats(rows, source)
     largest = np.abs(exact).max(axis=1, initial=0)
     usable = np.isfinite(largest) & (largest > 0)
+    if not usable.all():
+        exact, largest = np.where(usable[:, None], exact, np.nan), np.where(usable, largest, 1)
     # Scaled by the largest value first: squares of very large or small ones would leave the range of a float.
-    scaled = np.where(usable[:, None], exact, 0) / np.where(usable, largest, 1)[:, None]
-    with np.errstate(invalid="ignore"):  # 0 / 0: an unusable row becomes NaN
-        vectors = (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(np.float32)
+    scaled = exact / largest[:, None]
+    vectors = (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(np.float32)
     if texts > 1 and not usable.any():
         message = f"{source} returned only vectors without a direction, for {texts} texts."
         raise EmbeddingError(message, remedy=_NO_MODEL_OF_VECTORS)

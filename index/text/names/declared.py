@@ -67,6 +67,7 @@ _SELF = re.compile(r"(?:self|this|cls)[.:]")
 _SHOUTED = re.compile(r"[A-Z][A-Z0-9_]+(?:\([^()]{0,60}\))?\s+(?=[A-Za-z_]\w*\s*(?:[{:;<]|final\b|$))")
 _PREDICATE = re.compile(r"def [\w.]+\?")
 _PLAIN_WORD = re.compile(r"[a-z]+")
+_SIGNS = re.compile(r"[(;={:]")
 
 _AFTER_TYPE = re.compile(
     r"\s*(?:$|[{<\[;=(,]|:(?!:)|=|\b(?:extends|implements|with|where|struct|interface|is|do|of|as|throws|deriving|final"
@@ -103,7 +104,9 @@ def declared(text: str) -> Iterator[str]:
         return
     line = _without_attributes(text)
     words, rest = _leading(line)
-    for written in (*_after_keyword(words, rest), *_typed(line, words), *_others(rest if words else line)):
+    # A declaration without a keyword has a sign; most questions have neither.
+    others = (*_typed(line, words), *_others(rest if words else line)) if _SIGNS.search(line) else ()
+    for written in (*_after_keyword(words, rest), *others):
         name = dotted(_SELF.sub("", written, count=1).strip("()").replace("`", ""))
         yield name
         if (last := name.rpartition(".")[2]) and last != name:
