@@ -308,7 +308,7 @@ def reply_in(gives: type[Value], message: Message) -> Reply[Value]:
     """Take the reply to a call from a decoded message; raises as `read_reply` does."""
     if FAILURE in message:
         raise error_of(taken(Failure, message[FAILURE]))
-    return Reply(taken(gives, message[RESULT]), message.get(NOTICE, ""))
+    return Reply(taken(gives, message.get(RESULT)), message.get(NOTICE, ""))
 
 
 def taken(kind: type[Value], value: object) -> Value:

@@ -15,7 +15,7 @@ import pytest
 from cqm.index.engine import Index
 from cqm.index.model.errors import QueryError, ScanError
 from cqm.index.model.query import FileProblem, Query
-from cqm.server.owner.wire import Wire
+from cqm.server.owner.wire import Wire, decoded
 
 if TYPE_CHECKING:
     from conftest import Place
@@ -169,7 +169,7 @@ def test_a_message_that_comes_in_pieces_arrives_whole_in_an_event_loop(size: int
     with closing(Wire(ours)) as wire, theirs:
         theirs.sendall(len(data).to_bytes(4, "big") + data[:5])
         rest = background(lambda: theirs.sendall(data[5:]))
-        assert anyio.run(wire.receive_soon) == message
+        assert decoded(anyio.run(wire.receive_soon)) == message
         rest.result()
 
 

@@ -21,17 +21,23 @@ from cqm.server.config import watch_options
 from cqm.server.errors import SharingError
 from cqm.server.owner.client import RemoteIndex
 from cqm.server.owner.messages import (
+    NOTICE,
+    RESULT,
     Failure,
+    encoded,
     error_of,
     failure_of,
     methods,
     read,
+    read_reply,
     read_request,
+    reply_in,
     request,
     taken,
     written,
 )
 from cqm.server.owner.open import OpenedIndex
+from cqm.server.owner.wire import decoded
 from cqm.server.watching import reports
 from cqm.server.watching.followed_index import FollowedIndex
 from cqm.server.watching.reports import WatchReport
@@ -137,12 +143,23 @@ def test_every_field_of_what_is_said_arrives_as_it_was(kind: Any, data: st.DataO
     assert read(kind, sent) == value
     # A client reads in another way, in which it need not load what validates.
     assert taken(kind, sent) == value
+    # A server has that loaded, and reads the same with it.
+    reply = encoded(RESULT, kind, value, {NOTICE: "Note"})
+    assert read_reply(kind, reply) == reply_in(kind, decoded(reply))
 
 
 @pytest.mark.parametrize("reply", [None, 3, [], {}, {"mode": "hybrid"}, {"hits": 3}, {"hits": [{"odd": 1}]}], ids=str)
 def test_a_reply_of_another_form_is_an_error_that_says_so(reply: object) -> None:
     with pytest.raises(SharingError, match="was not understood"):
         taken(Answer, reply)
+    with pytest.raises(SharingError, match="was not understood"):
+        read_reply(Answer, json.dumps({RESULT: reply}).encode())
+
+
+@pytest.mark.parametrize("message", [b"{}", b"[]", b"", b"{"], ids=str)
+def test_a_message_that_is_no_reply_is_an_error_that_says_so(message: bytes) -> None:
+    with pytest.raises(SharingError, match=r"A message (was not understood|is not)"):
+        read_reply(Answer, message)
 
 
 def values_of(kind: Any) -> st.SearchStrategy[Any]:
