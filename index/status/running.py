@@ -19,12 +19,14 @@ from cqm.index.disk.locations import RUNNING_FILE, RUNNING_LOCK
 from cqm.index.disk.lock import Timeout, lock_in
 from cqm.index.disk.private import read_private
 from cqm.index.model.progress import Progress
-from cqm.index.model.status import REBUILD, UPDATE, Running
+from cqm.index.model.status import REBUILD, UPDATE, UPDATE_OF_PATHS, Running
 
 _LOCK_SECONDS = 0.2
 """A reader holds the lock for a moment, never as long as this."""
 
 _OF_ALL_FILES = frozenset({UPDATE, REBUILD})
+_BRIEF_SECONDS = 0.1
+"""An update of some paths is told from then on: most are over before anybody could read of them."""
 
 _log = logging.getLogger(__name__)
 
@@ -87,7 +89,7 @@ class Runs:
         self._held = lock_in(folder, RUNNING_LOCK, _LOCK_SECONDS)
         self._runs: list[Run] = []
         self._stopped: Running | None = None
-        self._is_silent = False
+        self._is_silent = self._has_read = False
 
     @contextmanager
     def run(self, task: str) -> Iterator[Run]:
@@ -114,12 +116,11 @@ class Runs:
 
     def _begin(self, run: Run) -> None:
         with self._lock:
-            if not self._runs:
-                # Nobody else writes: this process has the index open.
-                self._stopped = _cut_short(_read(self._folder)) or self._stopped
-                self._take(_LOCK_SECONDS)
+            if not self._has_read:
+                # Once: this process has the index open, so nobody else writes.
+                self._stopped, self._has_read = _cut_short(_read(self._folder)), True
             self._runs.append(run)
-            self._write()
+            self._write(_LOCK_SECONDS)
 
     def _end(self, run: Run) -> None:
         with self._lock:
@@ -127,8 +128,13 @@ class Runs:
             if run.now.task in _OF_ALL_FILES:
                 self._stopped = None if run.is_complete else run.now
             self._write()
-            if not self._runs:
+            if not self._told():
                 self._held.release()
+
+    def _told(self) -> tuple[Running, ...]:
+        """The work that other processes are told of."""
+        latest = time.time() - _BRIEF_SECONDS
+        return tuple(it for it in self.running() if it.task != UPDATE_OF_PATHS or it.started_at <= latest)
 
     def _take(self, seconds: float) -> None:
         """Take the lock showing others that this process lives. On failure warn once and try again later."""
@@ -139,13 +145,18 @@ class Runs:
                 _log.warning("Other processes are not told yet what goes on in %s: %s", self._folder, error)
         self._is_silent = not self._held.is_locked
 
-    def _write(self) -> None:
-        """Write the state unsynced: a sync costs as much as a small update, and after a power cut nothing runs."""
-        if self._runs and not self._held.is_locked:
-            self._take(0)
+    def _write(self, seconds: float = 0) -> None:
+        """Write the state unsynced: a sync costs as much as a small update, and after a power cut nothing runs.
+
+        Parameters:
+            seconds: longest wait for the lock.
+        """
+        told = self._told()
+        if told and not self._held.is_locked:
+            self._take(seconds)
         if not self._held.is_locked:
             return
-        noted = _Noted(self.running(), self._stopped)
+        noted = _Noted(told, self._stopped)
         file = self._folder / RUNNING_FILE
         with suppress(OSError):
             if noted == _NOTHING:

@@ -88,7 +88,9 @@ class WatchSection:
     """Watching files for changes."""
 
     enabled: bool = option(True, "Follow the files of an index while serving.")
-    debounce_ms: int = option(15, "Quiet time after a change before files are read.", at_least=0, at_most=10_000)
+    debounce_ms: int = option(
+        15, "Quiet time after a change before files are read; a third after a whole save.", at_least=0, at_most=10_000
+    )
     reconcile_seconds: float = option(
         300.0,
         "Time between two comparisons of the whole tree with the index, for missed events.",

@@ -8,7 +8,8 @@ class WatchOptions:
     """Times of the watcher, in seconds.
 
     Attributes:
-        quiet: a change waits until nothing changes for this long, so the steps of one save come together.
+        quiet: a change waits until nothing changes for this long, so the steps of one save come together; a third of it
+            after a file was closed or moved here.
         longest: the longest wait of a change.
         reconcile: time between comparisons of the whole tree.
         poll: the same, while changes can't be watched; also the pause before a failure is tried again.

@@ -194,7 +194,7 @@ def check_watching(case: Case) -> Found:
             seen.add(folder)
             yield folder
 
-    source = open_changes(case.root, folders=in_scope, changed=lambda _: None, lost=lambda _: None)
+    source = open_changes(case.root, folders=in_scope, changed=lambda _path, _is_saved: None, lost=lambda _: None)
     try:
         source.start()
     except OSError as error:

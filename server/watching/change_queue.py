@@ -12,6 +12,8 @@ from cqm.server.watching.reports import Backlog
 
 _LEAST_WAIT = 0.005
 """Seconds; shortest pause between looks while due changes are held up."""
+_AFTER_SAVE = 1 / 3
+"""Share of the quiet time after a whole save: its steps are over, and 5 ms join it with another file's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +55,22 @@ class PendingChanges:
         self._seen_head: object = None
         self._held_up_at = 0.0
         self._first = self._last = 0.0
+        self._is_saved = False
+        self._look_at = 0.0
         self._period = options.reconcile
         self._next_whole = time.monotonic() + self._period
         self._again = math.inf
         self._closed = False
 
-    def add(self, path: str) -> None:
-        """Note a changed path."""
+    def add(self, path: str, *, is_saved: bool = False) -> None:
+        """Note a changed path.
+
+        Parameters:
+            path: as in `Batch`.
+            is_saved: whether its writer has just ended, and nothing else is to come.
+        """
         with self._condition:
-            self._touch()
+            self._touch(is_saved=is_saved)
             self._paths.add(path)
 
     def add_whole(self) -> None:
@@ -139,7 +148,12 @@ class PendingChanges:
         return None
 
     def _look_at_head(self) -> None:
-        if not self._whole and self._head() != self._seen_head:
+        """Look at the commit now and then: a change that is told need not wait for a look."""
+        now = time.monotonic()
+        if self._whole or now < self._look_at:
+            return
+        self._look_at = now + self._options.glance
+        if self._head() != self._seen_head:
             self._touch()
             self._whole = True
 
@@ -156,18 +170,22 @@ class PendingChanges:
         self._in_hand, self._whole_in_hand, self._since_in_hand = frozenset(), False, 0.0
         self._condition.notify_all()
 
-    def _touch(self) -> None:
+    def _touch(self, *, is_saved: bool = False) -> None:
         self._number += 1
         self._last = time.monotonic()
         self._since = self._since or time.time()
-        if not (self._paths or self._whole):
+        is_first = not (self._paths or self._whole)
+        if is_first:
             self._first = self._last
+        if is_first or is_saved > self._is_saved:
             self._condition.notify_all()
+        self._is_saved = is_saved
 
     def _due(self) -> float:
         if not (self._paths or self._whole):
             return min(self._next_whole, self._again)
-        settled = min(self._last + self._options.quiet, self._first + self._options.longest)
+        quiet = self._options.quiet * (_AFTER_SAVE if self._is_saved else 1)
+        settled = min(self._last + quiet, self._first + self._options.longest)
         return min(settled, self._next_whole)
 
     def _hand_over(self) -> Batch:

@@ -38,10 +38,10 @@ class NativeTreeWatch:
 
     Parameters:
         root: the folder at the top.
-        changed: called with each changed path.
+        changed: called with each changed path, and False: what is to come for it is not known.
     """
 
-    def __init__(self, root: Path, *, changed: Callable[[Path], None]) -> None:
+    def __init__(self, root: Path, *, changed: Callable[[Path, bool], None]) -> None:
         from watchdog.observers import Observer
 
         self._root = root
@@ -84,14 +84,14 @@ class NativeTreeWatch:
         for name in (event.src_path, event.dest_path):
             path = Path(os.fsdecode(name))
             if name and _UNSEEN.isdisjoint(path.parts[len(self._root.parts) :]):
-                self._changed(path)
+                self._changed(path, False)  # noqa: FBT003 - a callback
 
 
 def open_changes(
     root: Path,
     *,
     folders: Callable[[Path], Iterable[Path]],
-    changed: Callable[[Path], None],
+    changed: Callable[[Path, bool], None],
     lost: Callable[[str | OSError], None],
 ) -> ChangeSource:
     """Make this system's change source for a folder; see `InotifyWatch` for the parameters."""

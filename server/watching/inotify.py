@@ -50,7 +50,8 @@ class InotifyWatch:
     Parameters:
         root: the folder at the top.
         folders: lists the folders in scope at and below a folder, itself first; called again for each new folder.
-        changed: called with each changed path: a file, or a folder which came or went.
+        changed: called with each changed path, a file, or a folder which came or went; and with whether it is a file
+            that is whole now: its writer closed it, or it was moved here.
         lost: called when changes may have been missed, with the reason; an OSError when watches ran out.
     """
 
@@ -59,7 +60,7 @@ class InotifyWatch:
         root: Path,
         *,
         folders: Callable[[Path], Iterable[Path]],
-        changed: Callable[[Path], None],
+        changed: Callable[[Path, bool], None],
         lost: Callable[[str | OSError], None],
     ) -> None:
         self.root = root
@@ -142,7 +143,7 @@ class InotifyWatch:
             # A folder's own end is an event of its parent too; only the root's parent isn't watched.
             if folder == self.root and (event.is_delete_self or event.is_move_self):
                 self._drop_tree(folder)
-                self._changed(folder)
+                self._changed(folder, False)  # noqa: FBT003 - a callback
             return
         path = folder / os.fsdecode(event.name)
         if event.is_directory:
@@ -150,7 +151,7 @@ class InotifyWatch:
                 self._drop_tree(path)
             else:
                 self._watch_new(path)
-        self._changed(path)
+        self._changed(path, not event.is_directory and (event.is_close_write or event.is_moved_to))
 
     def _watch_new(self, path: Path) -> None:
         try:

@@ -167,12 +167,12 @@ class Watcher:
             self._source.stop()
             self._source = None
 
-    def _changed(self, path: Path) -> None:
+    def _changed(self, path: Path, is_saved: bool) -> None:  # noqa: FBT001 - a callback
         """Take a change from the source's thread."""
         if path == self._root or path.name in IGNORE_FILES:
             self._pending.add_whole()
         else:
-            self._pending.add(path.relative_to(self._root).as_posix())
+            self._pending.add(path.relative_to(self._root).as_posix(), is_saved=is_saved)
 
     def _lost(self, why: str | OSError) -> None:
         """Compare the whole tree after missed changes."""

@@ -50,13 +50,25 @@ def test_each_phase_of_the_first_update_is_told_as_it_is(tree: Path, options: In
     assert read_status(tree, options).state is IndexState.COMPLETE
 
 
-def test_an_update_of_paths_is_told_as_one(tree: Path, options: IndexOptions) -> None:
+def test_an_update_of_paths_is_told_as_one_and_to_other_processes_once_it_is_not_brief(
+    tree: Path, options: IndexOptions
+) -> None:
+    own, others = list[IndexStatus](), list[IndexStatus]()
     with Index.open(tree, options) as index:
         index.update()
-        seen = Seen(index)
+
+        def report(_: Progress) -> None:
+            own.append(index.status())
+            others.append(read_status(tree, options))
+            # As long as it takes until it is not brief any more.
+            Event().wait(0.11)
+
         (tree / "part_1.py").write_text("x = 1\n")
-        index.update(["part_1.py"], report=seen.report)
-        assert {run.task for status in seen.statuses for run in status.running} == {"update of paths"}
+        index.update(["part_1.py"], report=report)
+        assert [[run.task for run in status.running] for status in own] == [["update of paths"]] * 3 + [[]]
+        told = [[run.task for run in status.running] for status in others]
+        assert told == [[], ["update of paths"], ["update of paths"], []]
+        assert read_status(tree, options).running == ()
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,22 @@ def test_another_commit_checked_out_is_a_comparison_and_once_only() -> None:
     assert taken(pending) == {"b"}
 
 
+@pytest.mark.parametrize("events", [[True], [False, True]], ids=str)
+def test_a_whole_save_waits_for_a_part_of_the_time_that_other_changes_wait(events: list[bool]) -> None:
+    options = WatchOptions(quiet=3.0, longest=PATIENCE_SECONDS)
+    saved, begun = (PendingChanges(options, head=lambda: None) for _ in range(2))
+    of_saved, thread = in_background(saved.take)
+    of_begun, _ = in_background(begun.take)
+    for is_saved in events:
+        saved.add("a", is_saved=is_saved)
+    begun.add("a", is_saved=True)
+    begun.add("a")
+    thread.join(PATIENCE_SECONDS)
+    assert of_saved == [Batch(frozenset({"a"}))]
+    assert not of_begun
+    begun.close()
+
+
 def test_changes_wait_for_git_to_end_but_not_for_ever() -> None:
     busy = Event()
     busy.set()

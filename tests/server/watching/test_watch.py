@@ -453,7 +453,7 @@ def test_the_native_watch_of_a_whole_tree_tells_of_changes_but_not_of_gits(tmp_p
     seen: list[Path] = []
     last = Event()
 
-    def changed(path: Path) -> None:
+    def changed(path: Path, _is_saved: bool) -> None:
         seen.append(path)
         if path.name == "last.py":
             last.set()
@@ -497,7 +497,7 @@ def test_who_catches_up_knows_of_every_change_made_before_while_others_make_chan
 
     told: set[Path] = set()
 
-    def tell(path: Path) -> None:
+    def tell(path: Path, _is_saved: bool) -> None:
         # It takes a while, in which others run: the reader has the event then, and the queue is empty.
         if all(path in list(tmp_path.iterdir()) for _ in range(5)):
             told.add(path)
