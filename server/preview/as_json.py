@@ -1,8 +1,12 @@
 """Previews and chunks as JSON objects. Scripts depend on their names."""
 
+from collections import defaultdict
+from dataclasses import asdict
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from cqm.chunkers.model import Chunk
+from cqm.chunkers.model import Chunk, Definition
 from cqm.server.console import plain
 
 if TYPE_CHECKING:
@@ -36,15 +40,33 @@ def chunk_object(chunk: Chunk) -> JsonObject:
         "text": chunk.text,
     }
     places = {name: getattr(chunk, name) for name in _PLACES}
-    others: JsonObject = _present({name: getattr(chunk, name) for name in _OTHERS})
+    others: JsonObject = _present({name: getattr(chunk, name) for name in _OTHERS} | {"symbols": _symbols(chunk)})
     guessed: JsonObject = _present({"guessed": [it.name for it in chunk.definitions if it.is_guessed]})
     return first | places | others | guessed
+
+
+def _symbols(chunk: Chunk) -> list[JsonObject]:
+    """List the facts of symbols with the lines of their names, and definitions without facts, such as fields."""
+    named = defaultdict[str, list[Definition]](list)
+    for it in chunk.definitions:
+        named[it.name].append(it)
+    found = []
+    for facts in chunk.symbols:
+        of_name = named[facts.name]
+        at = next((it for it in of_name if facts.start_line <= it.line <= facts.end_line), None)
+        if at:
+            of_name.remove(at)
+        found.append({**asdict(facts), "line": at.line if at else 0})
+    for it in chain.from_iterable(named.values()):
+        place = {"start_line": it.first_line, "end_line": it.end_line, "line": it.line}
+        found.append({"name": it.name, "kind": it.kind} | place)
+    return sorted(found, key=itemgetter("start_line"))
 
 
 _PLACES = ("id", "language", "strategy", "start", "end", "start_byte", "end_byte", "overlap_before", "overlap_after")
 
 
-_OTHERS = ("context", "content", "parent", "children", "level", "defines", "metadata", "symbols")
+_OTHERS = ("context", "content", "parent", "children", "level", "defines", "metadata")
 
 
 def _present(value: object) -> Any:  # noqa: ANN401 - of the value's own type

@@ -84,3 +84,25 @@ def type_name(node: "Node", source: bytes) -> str:
         # "struct List<T>::Node {...}".
         return _qualified(name, source).split("<")[0].replace("::", ".")
     return text_of(node.child_by_field_name("name"), source).split("<")[0].replace("::", ".")
+
+
+def is_attribute(node: "Node", name: str) -> bool:
+    """Tell if a declaration's name is a macro for an attribute of the type before it: "struct packet {...} PACKED;".
+
+    Parameters:
+        node: the declaration.
+        name: its first declarator's.
+    """
+    kind = node.child_by_field_name("type")
+    if not name.isupper() or kind is None or kind.type not in SPECIFIERS:
+        return False
+    if None in map(kind.child_by_field_name, ("name", "body")):
+        return False
+    declarators = node.children_by_field_name("declarator")
+    value = declarators[0].child_by_field_name("value")
+    # Of an array, a list of variables or a value it is the name of a variable.
+    return (
+        len(declarators) == 1
+        and declarators[0].type != "array_declarator"
+        and (value is None or value.type == "argument_list")
+    )

@@ -3,7 +3,14 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.languages.c_family.names import SPECIFIERS, declares_function, innermost, spelled, type_name
+from cqm.chunkers.languages.c_family.names import (
+    SPECIFIERS,
+    declares_function,
+    innermost,
+    is_attribute,
+    spelled,
+    type_name,
+)
 from cqm.chunkers.languages.model import Part, text_of
 
 if TYPE_CHECKING:
@@ -15,6 +22,8 @@ _MOST_FIELDS = 20_000
 def declared(symbol: "Node", source: bytes) -> Iterator[Part]:
     """Yield further names of a declaration, the type declared in it, and that type's fields and enumerators."""
     declarators = [innermost(it) for it in symbol.children_by_field_name("declarator")]
+    if declarators and is_attribute(symbol, spelled(declarators[0], source)):
+        declarators = []
     for name in declarators[1:]:
         if name is not None:
             yield Part("", spelled(name, source), symbol, name, is_beside=True)

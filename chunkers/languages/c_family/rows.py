@@ -24,6 +24,7 @@ from cqm.chunkers.languages.c_family.names import (
     declarator_name,
     declares_function,
     innermost,
+    is_attribute,
     is_conversion,
     spelled,
     type_name,
@@ -105,8 +106,10 @@ def _c_declaration(node: "Node", source: bytes) -> Found | None:
     name = spelled(innermost(declarator), source)
     if is_conversion(node.child_by_field_name("type"), source):
         return Found("function", f"operator {name}")
-    # Macros read like declarations: "MOCK_METHOD(int, size);", "CHECK_SIZE(int);", "FMT_API explicit".
     kind = node.child_by_field_name("type")
+    if is_attribute(node, name):
+        return _c_type_of(node, source)
+    # Macros read like declarations: "MOCK_METHOD(int, size);", "CHECK_SIZE(int);", "FMT_API explicit".
     if (
         (kind is None and name.isupper() and not name.startswith("~"))
         or name in _KEYWORDS

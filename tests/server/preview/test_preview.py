@@ -100,7 +100,19 @@ def test_the_symbols_of_code_are_told_with_their_facts(cqm: "Cqm") -> None:
     assert facts["parameters"] == [{"name": "name", "type": "str"}]
     assert facts["doc"] == "Say hello to somebody."
     bare = cqm.json("preview", "src/greeting.py", "--option", "details=false")
-    assert "symbols" not in bare["chunks"][0]
+    (symbol,) = bare["chunks"][0]["symbols"]
+    assert symbol == {key: facts[key] for key in ("name", "kind", "start_line", "end_line", "line")}
+
+
+def test_symbols_are_told_with_the_line_of_their_name_and_so_are_fields_and_constants(
+    cqm: "Cqm", tmp_path: Path
+) -> None:
+    text = "/** Doc. */\n@Deprecated\nenum Color {\n  RED,\n  GREEN;\n\n  int rank;\n}\n"
+    (tmp_path / "Color.java").write_text(text)
+    (chunk,) = cqm.json("preview", str(tmp_path / "Color.java"))["chunks"]
+    lines = {it["name"]: (it["start_line"], it["line"], it["end_line"]) for it in chunk["symbols"]}
+    members = {"Color.RED": (4, 4, 4), "Color.GREEN": (5, 5, 5), "Color.rank": (7, 7, 7)}
+    assert lines == {"Color": (1, 3, 8), **members}
 
 
 @pytest.mark.row("B7")
