@@ -135,9 +135,9 @@ class Workers:
         """End them."""
         self.close()
 
-    def warm(self) -> None:
+    def warm(self, *, finds: bool = True) -> None:
         """Start the process that forks workers; see `Staff.warm`."""
-        self._staff.warm()
+        self._staff.warm(finds=finds)
 
     def close(self) -> None:
         """End all workers. Their users fail."""

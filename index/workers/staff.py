@@ -111,14 +111,17 @@ class Staff:
         self._alive = 0
         self._rest = Rest(((_WORKERS_REST_SECONDS, self.end_idle), (_SOURCE_REST_SECONDS, self.end_source)))
 
-    def warm(self) -> None:
-        """Start the process that forks workers, with the rules that find secrets, and do not wait until it can.
+    def warm(self, *, finds: bool = True) -> None:
+        """Start the process that forks workers, and do not wait until it can.
 
         Where it cannot be started, the first task says why.
+
+        Parameters:
+            finds: whether with the rules that find secrets, which many files need.
         """
         with self._source_lock, suppress(WorkerError):
             if self._source is None and not self._is_closed:
-                self._has_rules = True
+                self._has_rules = finds
                 self._given()
                 self._rest.used()
 

@@ -28,7 +28,7 @@ class Asked:
     as_json: bool
 
 
-def preview_command(name: str, data: bytes, settings: Settings, asked: Asked) -> int:
+def preview_command(name: str, data: bytes, settings: Settings, asked: Asked, workers: Workers) -> int:
     """Show how a file would be chunked; return the exit code.
 
     Parameters:
@@ -36,13 +36,13 @@ def preview_command(name: str, data: bytes, settings: Settings, asked: Asked) ->
         data: its bytes.
         settings: in force for it.
         asked: options of the command.
+        workers: read and cut the file.
     """
-    with Workers(count=1) as workers:
-        document, warnings = read_document(name, data, workers)
-        made = [
-            warned(preview(document, choice, settings, workers, model=asked.tokens), warnings)
-            for choice in _choices(document, asked)
-        ]
+    document, warnings = read_document(name, data, workers)
+    made = [
+        warned(preview(document, choice, settings, workers, model=asked.tokens), warnings)
+        for choice in _choices(document, asked)
+    ]
     if asked.page:
         _write_page(asked.page, made)
     if asked.as_json:

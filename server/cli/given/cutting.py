@@ -74,14 +74,20 @@ def _page_option(what: str) -> Callable[[_Command], _Command]:
 @set_option
 def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
     """Show how FILE is cut into chunks; - reads standard input. Nothing is indexed."""
-    from cqm.server.cli import preview as previewing
-
     if asked["recommend"] and asked["strategy"] != "auto":
         raise click.UsageError("--strategy and --recommend cannot be combined. Give one of them.")
     is_stdin = str(file) == "-"
     data = sys.stdin.buffer.read() if is_stdin else _content_of(file)
     root, path = (project_root(Path.cwd()), "stdin") if is_stdin else _place_of(file)
-    return previewing.preview_command(name or path, data, settings_of(root, overrides), previewing.Asked(**asked))
+    settings = settings_of(root, overrides)
+    from cqm.index.workers.pool import Workers  # start-up time, here and below
+
+    with Workers(count=1) as workers:
+        # It starts while the rest is loaded here, which takes as long.
+        workers.warm(finds=False)
+        from cqm.server.cli import preview as previewing
+
+        return previewing.preview_command(name or path, data, settings, previewing.Asked(**asked), workers)
 
 
 def _place_of(file: Path) -> tuple[Path, str]:
