@@ -80,7 +80,7 @@ def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked:
     data = sys.stdin.buffer.read() if is_stdin else _content_of(file)
     root, path = (project_root(Path.cwd()), "stdin") if is_stdin else _place_of(file)
     settings = settings_of(root, overrides)
-    from cqm.index.workers.pool import Workers  # start-up time, here and below
+    from cqm.index.workers import Workers  # start-up time, here and below
 
     with Workers(count=1) as workers:
         # It starts while the rest is loaded here, which takes as long.
