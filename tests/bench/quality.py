@@ -66,7 +66,9 @@ def answers_of(tree: Path, questions: Sequence[dict[str, Any]], options: Sequenc
     with tempfile.TemporaryDirectory() as home:
         batch = Path(home, "questions.jsonl")
         batch.write_text("".join(json.dumps({"id": q["id"], "query": q["query"]}) + "\n" for q in questions), "utf-8")
-        where = ["--path", str(tree), "--set", f"index.home={home}", "--batch", str(batch), "--json"]
+        # Alone: an owner still writes when the answers are there, into a folder that is deleted then.
+        where = ["--path", str(tree), "--set", f"index.home={home}", "--set", "index.shared=false"]
+        where += ["--batch", str(batch), "--json"]
         run = subprocess.run([COMMAND, "search", *where, *options], capture_output=True, check=False)
     found = {line["id"]: line["results"] for line in map(json.loads, run.stdout.decode().splitlines())}
     if run.returncode or len(found) != len(questions):
