@@ -30,6 +30,10 @@ _FEW_NAMESAKES = 4
 _WHOLE = 2
 """Grade of a file under another path; see `Match`."""
 _WORD = re.compile(r"\w+")
+_FOLDER = re.compile(r"[\w-]+")
+_BUILT = re.compile(r"/node_modules/(?:[^/]+/){0,6}(?P<package>[^/@]+)/(?:dist|build|lib|out|esm|cjs|es)/")
+_MOST_CHARACTERS = 20_000
+"""Characters of a text in which folders are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
     named = [NamedPlace(*question.lines)] if question.lines else []
     places = [*named, *(place for place in question.places if place[:3] not in [it[:3] for it in named])]
     tree = tree_of(generation, root) if places else None
-    at_places = _at_places(generation, tree, places, keep) if tree else NOTHING
+    at_places = _at_places(lookup, tree, places, question.text, keep) if tree else NOTHING
     if at_places.ids:
         return at_places
     return _of_calls(generation, question, keep)
@@ -172,12 +176,16 @@ def _kept(generation: Generation, path: str, keep: PointFilter | None) -> list[C
 
 
 def _at_places(
-    generation: Generation, tree: TreePaths, places: Sequence[NamedPlace], keep: PointFilter | None
+    lookup: NameLookup, tree: TreePaths, places: Sequence[NamedPlace], text: str, keep: PointFilter | None
 ) -> Pinned:
+    generation = lookup.generation
     matches = of_project([tree.of(place.path) for place in places])
     if not any(matches):
+        if pinned := _of_built(lookup, places, keep):
+            return pinned
         matches = [tree.alone(place.path) for place in places]
-    found = [it for place, of_place in zip(places, matches, strict=True) for it in _files(generation, place, of_place)]
+    paired = zip(places, matches, strict=True)
+    found = [it for place, of_place in paired for it in _files(generation, place, of_place, text)]
     lines: dict[str, int] = {}
     for it in _first_of_each_stack(found):
         at = _rows_at(it)
@@ -186,7 +194,8 @@ def _at_places(
             at = [*it.rows] if not it.place.first else [*it.rows[-1:]]
         for row in at:
             if counts(row, keep):
-                lines.setdefault(row.id, max(it.place.first, row.start_line))
+                is_within = row.start_line <= it.place.first <= row.end_line
+                lines.setdefault(row.id, it.place.first if is_within else row.start_line)
         if len(lines) >= _MOST_CHUNKS:
             break
     return Pinned(tuple(lines)[:_MOST_CHUNKS], lines)
@@ -226,10 +235,12 @@ def _is_defined(chunk: Candidate, call: str) -> bool:
     )
 
 
-def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match]) -> list[_Found]:
-    """Return the chunks of the files a place may mean; of several those where its function is."""
+def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match], text: str) -> list[_Found]:
+    """Return the chunks of the files a place may mean; of several those where its function is, or its package."""
     files = [_Found(place, generation.manifest.chunks_of(match.path), match.grade) for match in matches]
     files = [it for it in files if it.rows]
+    # A function tells more than a folder, and that more than words of a message.
+    files = files if place.function else _in_named_folder(files, text)
     # A message of a compiler names files from the root.
     is_of_root = place.leads and any(match.grade > _WHOLE for match in matches)
     is_bare = "/" not in place.path and _WORD.search(place.near) and not is_of_root
@@ -244,7 +255,38 @@ def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match]) 
     best = [it for it in best if it.grade == max(each.grade for each in best)]
     # A library may have a file of that name, and other functions in it.
     is_doubtful = (is_bare or lacks_root) and max(fits, default=0) <= 0
+    best = _in_named_folder(best, text) if place.function else best
     return [it._replace(grade=1) for it in best] if is_doubtful else best
+
+
+def _in_named_folder(files: list[_Found], text: str) -> list[_Found]:
+    """Return the files in the package that a text names; all if it names none.
+
+    Tools of monorepos print paths from the package's folder: "@acme/cookie:build: src/index.ts(10,5)".
+    """
+    if len(files) < 2:  # noqa: PLR2004 - one file is the one
+        return files
+    words = {*_FOLDER.findall(text[:_MOST_CHARACTERS])}
+    named = [sum(part in words for part in _outer_folders(it)) for it in files]
+    return [it for it, count in zip(files, named, strict=True) if count == max(named)]
+
+
+def _outer_folders(found: _Found) -> Sequence[str]:
+    asked = [part for part in found.place.path.split("/") if part not in {"", ".", ".."}]
+    return found.rows[0].path.split("/")[: -len(asked) or None]
+
+
+def _of_built(lookup: NameLookup, places: Sequence[NamedPlace], keep: PointFilter | None) -> Pinned | None:
+    """Return the chunks that define the functions of built packages: "@acme/cookie/dist/index.js" has other lines."""
+    lines: dict[str, int] = {}
+    for place in places:
+        if not (place.function and (built := _BUILT.search(place.path))):
+            continue
+        chunks = [it for it in lookup.defining(place.function) if built["package"] in it.path.split("/")[:-1]]
+        own = [it for it in chunks if it.role is None]
+        rows = lookup.generation.manifest.chunks([it.id for it in own]) if len(own) == 1 else {}
+        lines |= {row.id: row.start_line for row in rows.values() if row.id not in lines and counts(row, keep)}
+    return Pinned(tuple(lines), lines) if lines else None
 
 
 def _fit(row: ChunkRow, place: NamedPlace) -> int:
@@ -275,11 +317,28 @@ def counts(row: ChunkRow, keep: PointFilter | None) -> bool:
 def _rows_at(found: _Found) -> list[ChunkRow]:
     """The chunks with one of the lines; for blank lines the next one; past the end of the file that of its function."""
     rows, place = found.rows, found.place
+    if moved := _moved(rows, place):
+        return moved
     if not place.first or place.first > rows[-1].end_line:
         # Of a test by its name, or of another version of the file.
         said = {*_WORD.findall(place.near.partition("\n")[0])}
         return [row for row in rows if any(last_part(name) in said for name in row.defines)][:1]
-    at = [row for row in rows if row.start_line <= place.last and row.end_line >= place.first]
+    at = _with_lines(rows, place)
     # Chunks of a tree contain each other: the smallest is the most exact.
     at.sort(key=lambda row: (row.end_line - row.start_line) if place.first == place.last else row.start_line)
     return at or [row for row in rows if row.start_line > place.first][:1]
+
+
+def _with_lines(rows: Sequence[ChunkRow], place: NamedPlace) -> list[ChunkRow]:
+    return [row for row in rows if row.start_line <= place.last and row.end_line >= place.first]
+
+
+def _moved(rows: Sequence[ChunkRow], place: NamedPlace) -> list[ChunkRow]:
+    """Return the chunk of a place's function where its line is in another one now: a trace is of an older version."""
+    if not (place.first and place.function):
+        return []
+    defining = [row for row in rows if any(last_part(name) == place.function for name in row.defines)]
+    at = _with_lines(rows, place)
+    is_there = any(place.function in _WORD.findall(row.symbol) for row in at)
+    # Of several of that name, such as overloads, none is surely meant.
+    return [*defining, *at] if len(defining) == 1 and at and defining[0] not in at and not is_there else []

@@ -46,7 +46,21 @@ fun {name}(size: Int): Int {{
     return total + 1
 }}
 """
+TYPES = (
+    """/** Plays a game. */
+export function play(): string {
+  return "play";
+}
+
+export function %s(count: number): number {
+  return count * 2;
+}
+""".replace("{", "{{").replace("}", "}}")
+    % "{name}"
+)
+LONG = "def {name}(stock):\n" + "".join(f"    stock.count({n}, 'a kind of thing')\n" for n in range(60))
 FILES = {
+    "shop/stock.py": LONG.format(name="count_stock") + "\n\n" + LONG.format(name="refill_stock"),
     "shop/orders.py": PYTHON.format(about="basket", first="check_basket", second="send_basket"),
     "shop/client.py": PYTHON.format(about="letter", first="check_letter", second="send_letter"),
     "main.py": PYTHON.format(about="start", first="begin", second="finish"),
@@ -60,6 +74,8 @@ FILES = {
     "core/common/src/Zone.kt": KOTLIN.format(package="", name="offset"),
     "core/jvm/src/Zone.kt": KOTLIN.format(package="", name="systemOffset"),
     "core/jvm/src/internal/Rules.kt": KOTLIN.format(package=".internal", name="from"),
+    "packages/card/src/index.ts": TYPES.format(name="deal"),
+    "packages/dice/src/index.ts": TYPES.format(name="roll"),
     "lib/Reader.cs": "namespace Shop\n{\n    public class Reader\n    {\n        public int ReadAll(byte[] data)\n"
     "        {\n            return data.Length;\n        }\n    }\n}\n",
     "src/errors.ts": "/** Refuses what has no owner. */\nexport function refuse(name: string): never {\n"
@@ -173,6 +189,10 @@ INNER = TRACEBACK + CALL.format("/app/shop/orders.py", 8, "check_basket")
             + 'KeyError"}',
             ORDERS,
         ),
+        "a function that was elsewhere in another version": (
+            TRACEBACK + CALL.format("/app/shop/stock.py", 8, "refill_stock"),
+            ("shop/stock.py", "refill_stock"),
+        ),
         "another line of the log names a place": (f"2024-03-01 [client.py:15] failed\n{INNER}KeyError", ORDERS),
     }.values(),
 )  # fmt: skip
@@ -199,6 +219,19 @@ def test_the_innermost_calls_of_both_exceptions_come_before_all_other_calls(inde
 )
 def test_a_place_in_any_notation_is_answered_by_it(index: Index, text: str) -> None:
     assert first(index, text) == ORDERS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@games/dice:build: src/index.ts(2,5): error TS2345: Argument of type 'play'",
+        "packages/dice build: src/index.ts(2,5): error TS2345\npackages/dice build: Failed",
+        "> @games/dice@1.0.0 build\n> tsc\n\nsrc/index.ts(2,5): error TS2345\nnpm ERR! workspace @games/dice@1.0.0",
+        "TypeError: x\n    at roll (/app/node_modules/@games/dice/dist/index.js:99:5)",
+    ],
+)
+def test_a_path_within_a_package_is_of_the_package_that_the_text_names(index: Index, text: str) -> None:
+    assert first(index, text)[0] == "packages/dice/src/index.ts"
 
 
 @pytest.mark.parametrize(
