@@ -10,6 +10,7 @@ from cqm.index.engine import Index
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Confidence, Hit, Query
 from cqm.index.ranking.question import read_question
+from cqm.index.text.exact_words import format_fit
 
 pytestmark = pytest.mark.processes
 
@@ -80,6 +81,10 @@ FILES = {
     "        {\n            return data.Length;\n        }\n    }\n}\n",
     "src/errors.ts": "/** Refuses what has no owner. */\nexport function refuse(name: string): never {\n"
     '  throw new Error("E4711: the parcel has no owner " + name);\n}\n',
+    "src/weights.ts": "/** Weighs. */\nexport function weigh(name: string, size: number): void {\n"
+    "  if (size > 9) throw new Error(`Package ${name} is not heavy enough for ${size} stamps`);\n}\n",
+    "src/stamps.ts": "/** A package is heavy enough, or not heavy enough for its stamps. */\n"
+    "export const stamps = (name: string) => name.length > 4;\n",
     "src/parcels.ts": "/** Finds the owner of a parcel, which an error may need. */\n"
     "export function owner(parcel: string): string {\n  return parcel.split(':')[0];\n}\n",
 }
@@ -254,7 +259,16 @@ def test_a_glob_of_several_files_is_answered_by_the_beginning_of_each(index: Ind
     assert [(hit.path, hit.start_line) for hit in hits[:2]] == [("shop/client.py", 1), ("shop/orders.py", 1)]
 
 
-@pytest.mark.parametrize("text", ["why does the owner of a parcel lead to E4711", 'owner of "the parcel has no owner"'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why does the owner of a parcel lead to E4711",
+        'owner of "the parcel has no owner"',
+        "Warum kommt „the parcel has no owner“?",
+        "D'où vient « the parcel has no owner » ?",
+        "「the parcel has no owner」というエラー",
+    ],
+)
 def test_the_code_of_an_error_and_a_quoted_phrase_count_as_they_are_written(index: Index, text: str) -> None:
     assert found(index, text)[0].path == "src/errors.ts"
 
@@ -264,6 +278,11 @@ def test_the_code_of_an_error_and_a_quoted_phrase_count_as_they_are_written(inde
     [
         "the parcel has no owner",
         "2026-11-26 error: The parcel has no owner",
+        "2026-11-26 09:12:44,123 ERROR [main] app.core - The parcel has no owner",
+        "[error] the parcel has no owner",
+        "ERROR 1 --- [nio-8080-exec-3] c.a.Post : The parcel has no owner",
+        "E   The parcel has no owner",
+        "Nov 26 09:12:44 host post[12]: the parcel has no owner",
         '"E4711: the parcel has no owner " + name);\n}',
         "Refuses what has no owner. */\nexport function",
     ],
@@ -271,6 +290,28 @@ def test_the_code_of_an_error_and_a_quoted_phrase_count_as_they_are_written(inde
 def test_a_message_or_snippet_pasted_as_it_is_comes_first_without_quotes(index: Index, text: str) -> None:
     hits = index.search(Query(text))
     assert (hits.hits[0].path, hits.confidence) == ("src/errors.ts", Confidence.HIGH)
+
+
+@pytest.mark.parametrize("head", ["", "Error: ", "2026-11-26 09:12:44 [main] WARN c.a.Post - "])
+def test_a_message_with_values_is_answered_by_the_format_string_that_made_it(index: Index, head: str) -> None:
+    hits = index.search(Query(f"{head}Package alpha-7 is not heavy enough for 42 stamps"))
+    assert (hits.hits[0].path, hits.confidence) == ("src/weights.ts", Confidence.HIGH)
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "letters"),
+    [
+        ('Cannot open "a b" now: 3 left', r'fail("Cannot open \"%s\" now: %-3d left")', 17),
+        ("Plugin mail is not there", "raise Missing(f'Plugin {name!r:>4} is not there')", 16),
+        ("Plugin mail is not there", 'abort "Plugin #{name} is not there"', 16),
+        ("Plugin mail is not there", '"Plugin $name is not there"', 16),
+        ("mail is not there", '"%s is not there yet"', 0),
+        ("mail is not there", '"%s: %s"', 0),
+        ("the mail in the house of the postman of the town is not there", '"%s is not there"', 0),
+    ],
+)
+def test_a_format_string_fits_a_message_from_its_beginning_to_its_end(message: str, text: str, letters: int) -> None:
+    assert format_fit(message, text) == letters
 
 
 def test_words_that_many_places_have_as_they_are_asked_for_lift_none(tmp_path: Path) -> None:
