@@ -205,6 +205,11 @@ def is_topic(text: str) -> bool:
     return len(text.split()) <= _MOST_OF_TOPIC and not _OF_MESSAGE.search(text)
 
 
+def is_asking(text: str) -> bool:
+    """Whether a text begins as a question or a task does."""
+    return _ASKING.match(text) is not None
+
+
 def whole_words_of(phrase: str) -> str:
     """Return a phrase without its first and last word, which may be cut."""
     return re.sub(r"\w+$", "", re.sub(r"^\w+", "", phrase))

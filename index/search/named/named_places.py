@@ -14,6 +14,7 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.search.named.cluster_objects import object_lines
+from cqm.index.search.named.declared_keys import declared_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
 from cqm.index.search.named.routes import read_route
@@ -68,8 +69,8 @@ class Names(NamedTuple):
         paths: of the files it names.
         note: told if nothing has the name.
         is_file_missing: whether that is the name of a file, or a route that fits only in part.
-        routed: the lines of the route's declarations and handlers, or of the Kubernetes object's declarations, by id of
-            their chunks; best first.
+        routed: the lines of the route's declarations and handlers, or of those of a Kubernetes object, an option of a
+            command line or a table, by id of their chunks; best first.
         is_route_missing: whether it is a route that nothing declares.
     """
 
@@ -131,6 +132,8 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
     # A file of that name comes first: "role/web".
     if not named.paths and (objects := object_lines(lookup, question.text)):
         return Names(without_names(question), routed=objects)
+    if not named.paths and (declared := declared_lines(lookup, question.text)):
+        return Names(without_names(question), routed=declared)
     if question.route and (named.is_missing or not named.paths):
         if routed := read_route(lookup, question.route):
             plain = replace(without_names(question), copied=(question.route.path,), pasted=())
