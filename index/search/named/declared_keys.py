@@ -102,7 +102,7 @@ def _asked_option(text: str) -> _Asked | None:
     forms = (
         rf"[\"'`](?:-\w[, |]{{1,2}})?(?:--)?(?P<quoted>{name})(?=[\"'`]|(?<=--{name})[ =<\[,|])"
         rf"|\b(?:method_|class_)?option\s+:{plain}\b"
-        rf"|#\[(?:arg|clap|structopt)\([^\]\n]{{0,200}}\blong\b[^\]\n=]{{0,100}}\)\]\s{{0,80}}(?:pub )?{plain}\s*:"
+        rf"|#\[(?:arg|clap|structopt)\([^\]]{{0,300}}\blong\b(?!\s*=)[^\]]{{0,300}}\)\]\s{{0,80}}(?:pub )?{plain}\s*:"
         rf"|^\s{{0,40}}(?:[-\w|]{{1,60}}\|)?--{name}(?:=\*)?(?:\|[-\w|]{{1,60}})?\)"
     )
     return _Asked(found[0]["name"], _OPTIONS, re.compile(forms, re.MULTILINE))
@@ -118,7 +118,8 @@ def _asked_table(text: str) -> _Asked | None:
     name = next(filter(None, found.groups())) if found else (statement or ("", ""))[1]
     forms = (
         rf"(?:\b__tablename__|\bdb_table|\btable_?name|\$table)\s*(?:=>?|:)\s*[\"':]{name}\b"
-        rf"|(?:\bTable|\bcreate_?table|\bcreate table|Schema::create|\b(?:pg|mysql|sqlite)Table|@Entity|@@map|\bschema"
+        rf"|(?:\bTable(?=\()|\bcreate_?table|\bcreate table|Schema::create"
+        rf"|\b(?:pg|mysql|sqlite)Table|@Entity|@@map|\bschema"
         rf"|\bTableName\(\)[^\n]{{0,40}}\n?\s*return)\W{{1,3}}(?:name\s*[=:]\s*)?[\"':`]{name}\b"
         rf"|\bCREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:[\"`\[]?\w+[\"`\]]?\.)?[\"`\[]?{name}\b"
     )

@@ -15,7 +15,8 @@ FILES = {
     '            .long("min-runs")\n            .help("Run at least so often"),\n    )\n}\n',
     "src/options.rs": "/// Options, such as the minimum of runs.\npub struct Options { pub min_runs: u64 }\n"
     'fn read(matches: &ArgMatches) -> Options { Options { min_runs: matches.get_one("min-runs") } }\n',
-    "src/derived.rs": "#[derive(Parser)]\nstruct Args {\n    #[arg(short, long)]\n    dry_run: bool,\n}\n",
+    "src/derived.rs": "#[derive(Parser)]\nstruct Args {\n    #[arg(short, long)]\n    dry_run: bool,\n"
+    '    #[arg(\n        long,\n        value_name = "N"\n    )]\n    take_first: u8,\n}\n',
     "src/options.c": "static const struct option long_opts[] = {\n"
     '  {"keep-last"  , required_argument , 0 , 0 },\n};\nvoid keep_last (void) { /* keep last days */ }\n',
     "app/arguments.py": 'def arguments(parser):\n    parser.add_argument("--page-size", type=int)\n'
@@ -32,6 +33,7 @@ FILES = {
     'class Reader(models.Model):\n    class Meta:\n        db_table = "post_readers"\n',
     "app/queries.py": 'LAST = "SELECT id, title FROM posts ORDER BY created_at DESC LIMIT 1"\n',
     "migrations/001_posts.py": 'def upgrade():\n    op.create_table("posts", Column("id", Integer))\n',
+    "db/gone.sql": "DROP TABLE `parcels`;\nDROP TABLE IF EXISTS `parcels`;\n",
     "db/schema.sql": "CREATE TABLE IF NOT EXISTS public.parcels (\n  id integer\n);\n",
     "lib/mail.ex": 'defmodule Mail do\n  schema "mails" do\n    field :subject\n  end\nend\n',
     "src/stamp.go": 'package stamp\n\nfunc (Stamp) TableName() string {\n\treturn "stamps"\n}\n',
@@ -52,6 +54,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("race --min-runs 3 'sleep 1'", "src/cli.rs"),
         ("what does --min-runs do", "src/cli.rs"),
         ("--dry-run", "src/derived.rs"),
+        ("--take-first", "src/derived.rs"),
         ("--keep-last", "src/options.c"),
         ("--page-size", "app/arguments.py"),
         ("where is `--no-color` parsed?", "app/arguments.py"),
