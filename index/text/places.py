@@ -311,7 +311,8 @@ def _frame(text: str, start: int, end: int, groups: Mapping[str, str | None], or
     near = groups.get("test") or "".join(f".{name} " for name in called) + around
     before = text[max(text.rfind("\n", 0, start) + 1, start - _LONGEST_NEAR) : start]
     leads = bool(_BEFORE_MESSAGE.fullmatch(before))
-    function = called[-1] if called else _function_beside(around)
+    test = (groups.get("test") or "").rpartition(":")[2]
+    function = test or (called[-1] if called else _function_beside(around))
     return Frame(start, order, NamedPlace(path, first, last, near, leads=leads, function=function))
 
 

@@ -22,6 +22,7 @@ from cqm.index.search.named.tree_paths import Match, TreePaths, lacks_root_packa
 from cqm.index.store.base import TERMS, Nearest, PointFilter
 from cqm.index.text.names.parts import is_operator, last_part, name_key
 from cqm.index.text.places import NamedPlace
+from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import label_term
 
 _MOST_CHUNKS = 50
@@ -190,8 +191,9 @@ def _at_places(
     paired = zip(places, matches, strict=True)
     found = [it for place, of_place in paired for it in _files(generation, place, of_place, text)]
     lines: dict[str, int] = {}
+    called: dict[str, tuple[ChunkRow, NamedPlace]] = {}
     for it in _first_of_each_stack(found):
-        at = _rows_at(it)
+        at = _moved(generation, it) or _rows_at(it)
         if not at and len(places) == 1:
             # The file was longer, or its lines don't matter.
             at = [*it.rows] if not it.place.first else [*it.rows[-1:]]
@@ -199,9 +201,24 @@ def _at_places(
             if counts(row, keep):
                 is_within = row.start_line <= it.place.first <= row.end_line
                 lines.setdefault(row.id, it.place.first if is_within else row.start_line)
+                if it.place.function:
+                    called.setdefault(row.id, (row, it.place))
         if len(lines) >= _MOST_CHUNKS:
             break
+    lines |= _of_functions(generation, called)
     return Pinned(tuple(lines)[:_MOST_CHUNKS], lines)
+
+
+def _of_functions(generation: Generation, called: Mapping[str, tuple[ChunkRow, NamedPlace]]) -> dict[str, int]:
+    """Return the lines of functions, by id of their chunk, where a place is none within its function."""
+    lines: dict[str, int] = {}
+    payloads = generation.store.payloads([*called], ["definitions"]) if called else {}
+    for name, (row, place) in called.items():
+        defined = read_definitions(payloads.get(name, {}).get("definitions", ""))
+        own = [it for it in defined if last_part(it.name) == place.function]
+        if len(own) == 1 and not own[0].first <= place.first - row.start_line <= own[0].last:
+            lines[name] = row.start_line + (own[0].line or own[0].first)
+    return lines
 
 
 def _of_operator(lookup: NameLookup, symbol: str, keep: PointFilter | None) -> Pinned:
@@ -286,7 +303,8 @@ def _of_built(lookup: NameLookup, places: Sequence[NamedPlace], keep: PointFilte
         if not (place.function and (built := _BUILT.search(place.path))):
             continue
         chunks = [it for it in lookup.defining(place.function) if built["package"] in it.path.split("/")[:-1]]
-        own = [it for it in chunks if it.role is None]
+        # Role of "index.ts", too, is one.
+        own = [it for it in chunks if it.role is None] or chunks
         rows = lookup.generation.manifest.chunks([it.id for it in own]) if len(own) == 1 else {}
         lines |= {row.id: row.start_line for row in rows.values() if row.id not in lines and counts(row, keep)}
     return Pinned(tuple(lines), lines) if lines else None
@@ -320,8 +338,6 @@ def counts(row: ChunkRow, keep: PointFilter | None) -> bool:
 def _rows_at(found: _Found) -> list[ChunkRow]:
     """The chunks with one of the lines; for blank lines the next one; past the end of the file that of its function."""
     rows, place = found.rows, found.place
-    if moved := _moved(rows, place):
-        return moved
     if not place.first or place.first > rows[-1].end_line:
         # Of a test by its name, or of another version of the file.
         said = {*_WORD.findall(place.near.partition("\n")[0])}
@@ -336,12 +352,17 @@ def _with_lines(rows: Sequence[ChunkRow], place: NamedPlace) -> list[ChunkRow]:
     return [row for row in rows if row.start_line <= place.last and row.end_line >= place.first]
 
 
-def _moved(rows: Sequence[ChunkRow], place: NamedPlace) -> list[ChunkRow]:
+def _moved(generation: Generation, found: _Found) -> list[ChunkRow]:
     """Return the chunk of a place's function where its line is in another one now: a trace is of an older version."""
+    rows, place = found.rows, found.place
     if not (place.first and place.function):
         return []
     defining = [row for row in rows if any(last_part(name) == place.function for name in row.defines)]
     at = _with_lines(rows, place)
-    is_there = any(place.function in _WORD.findall(row.symbol) for row in at)
     # Of several of that name, such as overloads, none is surely meant.
-    return [*defining, *at] if len(defining) == 1 and at and defining[0] not in at and not is_there else []
+    if len(defining) != 1 or not at or defining[0] in at:
+        return []
+    # A function without a name of its own may be there, such as one of an anonymous class.
+    texts = generation.store.payloads([row.id for row in at], ["text"])
+    said = "\n".join([*(row.symbol for row in at), *(str(it.get("text", "")) for it in texts.values())])
+    return [] if place.function in _WORD.findall(said) else [*defining, *at]

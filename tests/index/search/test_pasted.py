@@ -194,6 +194,10 @@ INNER = TRACEBACK + CALL.format("/app/shop/orders.py", 8, "check_basket")
             + 'KeyError"}',
             ORDERS,
         ),
+        "a function that was elsewhere in its chunk in another version": (
+            TRACEBACK + CALL.format("/app/shop/orders.py", 8, "send_basket"),
+            ("shop/orders.py", "send_basket"),
+        ),
         "a function that was elsewhere in another version": (
             TRACEBACK + CALL.format("/app/shop/stock.py", 8, "refill_stock"),
             ("shop/stock.py", "refill_stock"),
@@ -224,6 +228,11 @@ def test_the_innermost_calls_of_both_exceptions_come_before_all_other_calls(inde
 )
 def test_a_place_in_any_notation_is_answered_by_it(index: Index, text: str) -> None:
     assert first(index, text) == ORDERS
+
+
+def test_a_test_by_its_name_is_named_and_told_with_its_line(index: Index) -> None:
+    hit = found(index, "FAILED shop/orders.py::send_basket[a-b] - ValueError: x")[0]
+    assert (hit.path, hit.symbol, hit.line) == ("shop/orders.py", "send_basket", 12)
 
 
 @pytest.mark.parametrize(
