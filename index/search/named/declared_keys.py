@@ -112,7 +112,9 @@ def _asked_table(text: str) -> _Asked | None:
     text = text.strip()
     if len(text) > _MOST_CHARACTERS:
         return None
-    found, statement = _TABLE.fullmatch(text), _STATEMENT.match(text)
+    # Most questions have none of these words.
+    is_of_table = any(sign in text.lower() for sign in ("table", "relation", "object name"))
+    found, statement = _TABLE.fullmatch(text) if is_of_table else None, _STATEMENT.match(text)
     if not (found or statement):
         return None
     name = next(filter(None, found.groups())) if found else (statement or ("", ""))[1]
