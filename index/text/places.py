@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
-from cqm.chunkers.detect import TEXT, language_of
 from cqm.index.text.addresses import place_of_address, plain_path
 from cqm.index.text.diagnostics import told_places
 from cqm.index.text.pasted import plain_text
@@ -258,7 +257,7 @@ def _frames(text: str) -> Iterator[Frame]:
                 yield _frame(text, match.start(), match.end(), match.groupdict(), form.order)
     for match in islice(_OF_TYPE.finditer(text), _MOST_PLACES):
         # Not of "Client.java:12", which is a file.
-        if taken.find(1, match.start(), match.end()) < 0 and language_of(f"_.{match['call']}") == TEXT:
+        if taken.find(1, match.start(), match.end()) < 0 and not _has_language(f"_.{match['call']}"):
             taken[match.start() : match.end()] = b"\1" * len(match[0])
             yield _frame(text, match.start(), match.end(), match.groupdict(), AS_WRITTEN)
     yield from _after_paths(text, taken)

@@ -30,7 +30,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from cqm.server.mcp.characters import with_whole_characters
+from cqm.server.mcp.http.bodies import with_whole_characters
 
 _MOST_READ = 1 << 16
 """Bytes read at once: what a pipe of Linux holds by default."""

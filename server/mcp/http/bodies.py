@@ -1,13 +1,21 @@
-"""Bodies of requests as the SDK can read them."""
+"""Requests as the SDK can read them: without halves of surrogate pairs, as of a text cut within an emoji."""
 
+import re
 from typing import TYPE_CHECKING
-
-from cqm.server.mcp.characters import with_whole_characters
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _ESCAPES = (rb"\ud", rb"\uD")
+_SURROGATE = re.compile(r"(\\[^u]|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w)|\\u[dD][89a-fA-F]\w\w")
+"""Matches half of a surrogate pair in JSON; other escapes and whole pairs are in its group."""
+
+
+def with_whole_characters(line: str) -> str:
+    """Replace each half of a surrogate pair in JSON by U+FFFD; pydantic refuses the whole line."""
+    if r"\ud" not in line and r"\uD" not in line:
+        return line
+    return _SURROGATE.sub(lambda found: found[1] or r"\ufffd", line)
 
 
 def whole_characters(app: "ASGIApp", most: int) -> "ASGIApp":
