@@ -14,7 +14,15 @@ from cqm.index.ranking.exact import FEW
 from cqm.index.ranking.file_roles import DOCUMENT
 from cqm.index.ranking.question import Question
 from cqm.index.store.base import TERMS, Nearest, PointFilter
-from cqm.index.text.exact_words import copied_in, is_caption, is_topic, literal_parts, weighed_words, whole_words_of
+from cqm.index.text.exact_words import (
+    copied_in,
+    format_fit,
+    is_caption,
+    is_topic,
+    literal_parts,
+    weighed_words,
+    whole_words_of,
+)
 from cqm.index.text.terms import WORD, SparseTerms, distinct_terms, query_terms
 
 # `tests/bench/pasted.py` says what most are worth: 80 pasted texts of Python's library and 80 of others. Half or
@@ -110,9 +118,24 @@ def _saying_most(
     found: Mapping[str, float],
     keep: PointFilter | None,
 ) -> Said:
-    """Find the few chunks that say most of some pasted texts."""
-    said = _said((it, _by_people(generation, _with_runs(generation, question, it, found, keep))) for it in texts)
-    return said._replace(is_whole=False)
+    """Find the few chunks that say most of some pasted texts, or whose format strings made them."""
+    made, most = [], []
+    for text in texts:
+        near = _texts(generation, _near(generation, question, text, found, keep))
+        if ids := _by_people(generation, _making(text, near)):
+            made.append((text, ids))
+        else:
+            most.append((text, _by_people(generation, _with_runs(text, near))))
+    return _said(made) if made else _said(most)._replace(is_whole=False)
+
+
+def _making(text: str, texts: Mapping[str, str]) -> list[str]:
+    """Return the ids of the texts whose format strings have made a message, with the most letters."""
+    if "\n" in text:
+        return []
+    fits = {name: max(format_fit(form, said) for form in copied_in(text) or [text]) for name, said in texts.items()}
+    most = max(fits.values(), default=0)
+    return [name for name, fit in fits.items() if fit == most and most]
 
 
 def _said(found: Iterable[tuple[str, Sequence[str]]]) -> Said:
@@ -187,15 +210,19 @@ def _is_remark(text: str, at: int) -> bool:
     return _REMARK.search(before) is not None or text.count('"""', 0, at) % 2 == 1
 
 
-def _with_runs(
+def _near(
     generation: Generation, question: Question, text: str, found: Mapping[str, float], keep: PointFilter | None
 ) -> list[str]:
-    """Return the ids of the chunks that have most of a pasted text, in runs of its words."""
+    """Return the ids of the chunks that a pasted text may be from."""
     if text != question.said:
         (found,) = generation.store.search([Nearest(TERMS, query_terms(text), _PASTED_DEPTH, keep)])
     best = nlargest(_PASTED_DEPTH, found, key=found.__getitem__)
-    ids = dict.fromkeys([*best, *_with_words(generation, literal_parts(text), keep, may_lack_one=True)])
-    texts = _plain(_texts(generation, [*ids]))
+    return [*dict.fromkeys([*best, *_with_words(generation, literal_parts(text), keep, may_lack_one=True)])]
+
+
+def _with_runs(text: str, near: Mapping[str, str]) -> list[str]:
+    """Return the ids of the texts that have most of a pasted one, in runs of its words."""
+    texts = _plain(near)
     forms = [text] if "\n" in text else copied_in(text)
     return next((having for form in forms if (having := _sharing(form, texts))), [])
 

@@ -2,6 +2,7 @@
 
 import re
 
+from cqm.index.text.pasted import without_log_head
 from cqm.index.text.terms import QUESTION_WORDS, content_words
 
 _FEW = 4
@@ -16,9 +17,11 @@ _CODE = re.compile(
     rf"\b(?=[A-Z])(?!(?:{_STANDARDS})\d)"
     rf"(?:[A-Z]{{1,5}}\d{{3,5}}|ERR_[A-Z0-9_]+|[A-Z]{{0,8}}E_[A-Z0-9_]{{3,}}|ORA-\d{{5}}|{'|'.join(_SIGNALS)})\b"
 )
-_QUOTE = re.compile("[\"'`“]")
+_QUOTE = re.compile("[\"'`“„«「『]")
 _PHRASE = re.compile(
     r"\"([^\"\n]{8,200})\"|“([^”\n]{8,200})”|(?<!\w)'([^'\n]{8,200})'(?!\w)|(?<!`)`([^`\n]{8,200})`(?!`)"
+    # Of German, French and Russian, Japanese and Chinese.
+    r"|„([^“”\n]{8,200})[“”]|«\s?([^»\n]{8,200}?)\s?»|「([^」\n]{8,200})」|『([^』\n]{8,200})』"
 )
 _HEADS = 2
 _LEVEL = re.compile(
@@ -58,6 +61,16 @@ _DIVIDING = re.compile(rf"{_VALUES}|[:;|]\s| \(")
 """Between the literal parts of a message."""
 _VALUE_WEIGHT = 0.25
 """Of a character in what looks like a value: a test may have it by chance, and the message itself may have `@Body`."""
+_LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.){8,300}\"|'(?:[^'\\\n]|\\.){8,300}'|`(?:[^`\\\n]|\\.){8,300}`")
+_ESCAPED = re.compile(r"\\([\"'`\\])")
+_PLACEHOLDER = re.compile(
+    r"%(?:\(\w{1,40}\))?[-+ #0]{0,4}\d{0,4}(?:\.\d{1,4})?(?:hh|ll|[hlzjt])?[a-zA-Z@]"
+    r"|[$#]?\{[^{}\n]{0,80}\}|\$[A-Za-z_]\w{0,60}(?:->\w{1,60})*"
+)
+"""A value in a format string: of C, Python, Go, Rust, C#, JavaScript, Ruby, PHP, Kotlin and Elixir."""
+_LETTER = re.compile(r"[^\W\d_]")
+_LEAST_OF_FORMAT, _LEAST_FORMAT_SHARE = 12, 0.5
+"""Letters of a message that a format string has to have, and their share: many programs have "%s is not %s"."""
 _SPACED = re.compile(r"\S+")
 _MOST_PARTS = 3
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w(?:::|#|->)\w|^[A-Z]\w*(?:\.[A-Z]\w*)+")
@@ -102,6 +115,8 @@ def copied_in(text: str) -> list[str]:
     if len(text) > _MOST_COPIED:
         return []
     forms = [text.strip()]
+    if len(_WORD.findall(_VALUE.sub(" ", bare := without_log_head(forms[0]).strip()))) >= _LEAST_COPIED and bare:
+        forms = [*dict.fromkeys([*forms, bare])]
     for _ in range(_HEADS):
         level = _LEVEL.match(forms[-1])
         if not level and ": " not in forms[-1]:
@@ -126,7 +141,7 @@ def pasted_in(text: str, *, is_prose: bool = False) -> list[str]:
         blocks = [match[1] for match in _FENCED.finditer(text)] or [match[1] for match in _INDENTED.finditer(text)]
         parts = blocks[:_MOST_BLOCKS] or ([] if is_prose else [text])
     else:
-        parts = [text] if _OF_MESSAGE.search(text) and not _ASKING.match(text) else []
+        parts = [without_log_head(text)] if _OF_MESSAGE.search(text) and not _ASKING.match(text) else []
     parts = [part.strip() for part in parts if len(part) <= _MOST_COPIED]
     return [part for part in parts if len(_WORD.findall(part)) >= _LEAST_COPIED]
 
@@ -136,6 +151,37 @@ def literal_parts(text: str) -> list[str]:
     lines = text.split("\n") if "\n" in text.strip() else _DIVIDING.split(text)
     parts = [line.strip() for line in lines if len(_WORD.findall(line)) >= _LEAST_COPIED]
     return sorted(dict.fromkeys(parts), key=len, reverse=True)[:_MOST_PARTS]
+
+
+def format_fit(message: str, text: str) -> int:
+    """Return how many letters of a message are those of a format string in a text; 0 where no string makes it.
+
+        format_fit("Plugin mail is not there", 'raise Missing(f"Plugin {name} is not there")')  # 16
+
+    Parameters:
+        message: of one line, without its head.
+        text: of a program.
+    """
+    most = max((_letters(it) for it in _LITERAL.finditer(text) if _makes(it[0][1:-1], message)), default=0)
+    return most if most >= max(_LEAST_OF_FORMAT, _LEAST_FORMAT_SHARE * len(_LETTER.findall(message))) else 0
+
+
+def _letters(literal: re.Match[str]) -> int:
+    return len(_LETTER.findall(_PLACEHOLDER.sub("", literal[0])))
+
+
+def _makes(literal: str, message: str) -> bool:
+    """Whether a string with placeholders may have made a message."""
+    first, *others = _PLACEHOLDER.split(_ESCAPED.sub(r"\1", literal))
+    if not others or not message.startswith(first):
+        return False
+    at = len(first)
+    for piece in others:
+        found = message.find(piece, at) if piece != others[-1] else len(message) - len(piece)
+        if found < at or not message.startswith(piece, found):
+            return False
+        at = found + len(piece)
+    return True
 
 
 def weighed_words(message: str) -> list[tuple[str, float]]:
@@ -157,6 +203,11 @@ def is_caption(text: str) -> bool:
 def is_topic(text: str) -> bool:
     """Whether a text is as likely a topic as a message: a few words, and no sign of a message."""
     return len(text.split()) <= _MOST_OF_TOPIC and not _OF_MESSAGE.search(text)
+
+
+def is_asking(text: str) -> bool:
+    """Whether a text begins as a question or a task does."""
+    return _ASKING.match(text) is not None
 
 
 def whole_words_of(phrase: str) -> str:

@@ -13,6 +13,16 @@ _LINE_FOLLOWS = r"(?=\\{0,8}t|\s|at |File |Traceback|#\d|\w[\w./$]{0,200}[.(])"
 _ESCAPED_LINE = re.compile(rf"\\n{_LINE_FOLLOWS}")
 _ESCAPED_TWICE = re.compile(rf"\\\\n{_LINE_FOLLOWS}")
 _ESCAPED = re.compile(r'\\(["\\/])')
+_LEVEL = "(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|WRN|INF|CRIT|CRITICAL|FATAL|SEVERE|PANIC)"
+_DAY = r"(?:\d{4}[-/]\d\d[-/]\d\d|[A-Z][a-z]{2} +\d{1,2})"
+_TIME = rf"(?:{_DAY}[T ,]{{0,2}})?\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?(?:Z| ?[+-]\d\d:?\d\d)?"
+_LOG_HEAD = re.compile(
+    r"[ \t]*(?=\[|\d{4}[-/]|\d\d:|[A-Z])"
+    rf"(?:(?:\[?{_TIME}(?: {_LEVEL})?\]?|\[[\w./:@ -]{{1,60}}\]|{_LEVEL}(?:\[\d{{1,9}}\])?(?![\w:])"
+    r"|[A-Z](?=  )|\d{1,7}(?= )|---|[|:-](?= ))[ \t]{0,8}){1,12}"
+    r"(?:[\w.$/-]{1,80}(?:\[\d{1,9}\])? ?(?:[-:|]|\])[ \t]+)?"
+)
+"""Time, level, thread and logger before a message."""
 _MOST_TIMES = 3
 _ENTITY = re.compile(r"&(?:quot|lt|gt|amp|apos|#39|#x27|#34|#x22|#47|#x2[fF]);")
 
@@ -44,3 +54,9 @@ def without_colours(text: str) -> str:
         return text
     text = _ESCAPES.sub("", text)
     return _COLOUR.sub("", text) if len(_COLOUR.findall(text)) > 1 else text
+
+
+def without_log_head(text: str) -> str:
+    """Return a line of a log without its time, level, thread and logger; as it is where it has none of them."""
+    head = _LOG_HEAD.match(text)
+    return text[head.end() :] if head else text

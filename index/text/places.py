@@ -63,13 +63,22 @@ _FORMS = (
         re.compile(rf"\b\d{{1,4}}: from (?P<path>{_DRIVE}[^\s:]{{1,{_LONGEST_PATH}}}):{_LINE}(?=:in )"), CALLERS_LAST
     ),
     _Form(re.compile(rf"\d\.\d{{1,6}} +\d{{1,12}} +\d{{1,4}}\. [^\n]{{1,300}}? {_PATH}:{_LINE}(?=\s|$)"), CALLERS_LAST),
+    # Xdebug's in a log: PHP   2. App->run() /app/src/App.php:12
+    _Form(re.compile(rf"\bPHP {{1,8}}\d{{1,4}}\. [^\n]{{1,300}}? {_PATH}:{_LINE}(?=\s|$)"), CALLERS_LAST),
     # The JVM: at app//com.example.Client.send(Client.java:12)
     _Form(re.compile(rf"\bat (?P<scope>[\w.$/<>@-]{{1,400}}) ?\((?P<path>[\w$-]+\.\w{{1,7}}):{_LINE}\)")),
     # .NET: in /src/Client.cs:line 12
     _Form(re.compile(rf"\bin (?P<path>(?:(?! in | at )[^\n]){{1,{_LONGEST_PATH}}}?):line {_LINE}")),
+    # .NET in other languages: bei App.Run() in C:\src\App.cs:Zeile 12.
+    _Form(
+        re.compile(rf"\) [^\W\d_]{{1,9}} (?P<path>{_DRIVE}[^\n:<>|]{{1,{_LONGEST_PATH}}}?):[^\W\d_]{{1,12}} {_LINE}")
+    ),
     # JavaScript: at run (C:\My Projects\app\(group)\page.tsx:12:5)
     _Form(
-        re.compile(rf"\bat [^\n()]{{1,200}} \((?P<path>{_DRIVE}[^\n:<>|]{{1,{_LONGEST_PATH}}}?):{_LINE}:\d{{1,7}}\)")
+        re.compile(
+            rf"\bat (?P<call>[^\n()]{{1,200}}) "
+            rf"\((?:file://)?(?P<path>{_DRIVE}[^\n:<>|]{{1,{_LONGEST_PATH}}}?):{_LINE}:\d{{1,7}}\)"
+        )
     ),
     # GitHub's annotations.
     _Form(re.compile(rf"\bfile=(?P<path>[^\n,:]{{1,{_LONGEST_PATH}}}),(?:start_?)?line={_LINE}", re.IGNORECASE)),
@@ -94,6 +103,22 @@ _FORMS = (
     _Form(re.compile(rf"\s(?:-r|--line-range)[ =]{_LINE}:{_LAST} {_PATH}")),
     # Prettier and Babel: src/app.ts: Unexpected token (10:4)
     _Form(re.compile(rf"{_PATH}: [^\n]{{1,300}}? ?\({_LINE}:\d{{1,7}}\)[ \t]*$", re.MULTILINE)),
+    # Black: cannot format src/app.py: Cannot parse for target version Python 3.12: 10:4: x =
+    _Form(re.compile(rf"{_PATH}: [^\n:]{{1,100}}: {_LINE}:\d{{1,7}}(?=: )")),
+    # git blame of a file that had another name: 1a2b3c4d src/app.py (Ann 2026-01-31 10:00:00 +0100 12) x = 1
+    _Form(
+        re.compile(
+            rf"^\^?[0-9a-f]{{7,40}} +{_PATH} +\([^\n]{{1,100}}? \d{{4}}-\d\d-\d\d [\d:]{{8}} [+-]\d{{4}} +{_LINE}\)",
+            re.MULTILINE,
+        )
+    ),
+    # Loguru, and `logging` with module, function and line: app.client:send:12
+    _Form(
+        re.compile(
+            r"(?<![\w./@-])(?P<module>(?:[a-z_]\w{0,60}\.){1,10}[a-z_]\w{0,60}):(?P<call><?[A-Za-z_]\w{0,80}>?)"
+            rf":{_LINE}(?![\w.])"
+        )
+    ),
     # Readers of YAML and templates: "parsing a.yml: error converting YAML to JSON: yaml: line 3: did not find ...",
     # "(a.yml): did not find expected key at line 3", "In template a.html, error at line 3".
     _Form(
@@ -110,6 +135,17 @@ _FORMS = (
             re.MULTILINE,
         )
     ),
+)
+# Maven's list of failures: ClientTest.sendsTwice:12->Base.check:7
+_OF_TYPE = re.compile(
+    rf"(?<![\w./\\:$@-])(?P<type>[A-Z]\w{{2,80}})(?:\$\w{{1,80}})*\.(?P<call>[a-z_]\w{{1,150}}):{_LINE}(?![\w.:])"
+)
+_LAST_NAME = re.compile(r"(?:^|[\s.#:])(\w+)[?!]?$")
+_FUNCTION = re.compile(
+    # Python, Ruby, .NET, Elixir, GDB and sanitizers; of a block its function.
+    r"^\s*[,:]? in (\w+)\s*$|:in [`'](?:[^`'\n]{0,200}[ #.])?(\w+)[?!]?'"
+    r"|<(\w+)>[bdg]__|\bat [\w.`+]{0,300}?(?<!\w)(\w+)(?:\[[^\]\n]{0,100}\])?\([^\n]{0,300}\)\s*$"
+    r"|: (?:[A-Z]\w{0,80}\.){1,12}(\w+)[?!]?/\d|^\s*#\d+ +(?:0x[0-9a-f]+ )?in (\w+) "
 )
 _PORT = re.compile(r"^\d{2,5}/")
 _ADDRESS = re.compile(r"\b(?:https?://|[a-z][a-z0-9+.-]{1,30}://(?=[^\s?]{0,300}\?))[^\s<>\"'`)\]]{1,600}")
@@ -152,6 +188,8 @@ _AFTER = tuple(
         rf"[?&;](?:\w{{1,20}}=[\w.%-]{{0,100}}[;&]){{0,5}}(?:l|ln|line|lineno|linenumber|lineNumber)={_LINE}(?:-{_LAST})?\b",
         # Dart, webpack: src/app.ts 12:5-20
         rf" {_LINE}:\d{{1,5}}(?:-\d{{1,7}}(?::\d+)?)?\b",
+        # Sentry.
+        rf" in (?P<call>[\w.<>]{{1,100}}) at line {_LINE}\b",
         # Vim's list of errors.
         rf"\|{_LINE}\b",
         # A test by its name: tests/test_app.py::TestApp::test_run
@@ -164,7 +202,7 @@ _ANY_LINE = re.compile(
     r"[:(#\[+|,;=L@$\t] ?\"?(?:L|l|n|lines?[ -])?\d"
     r"|(?:line|row)s?(?: no\.?)?[:=.]? ?[#~]?\d|\bl\. ?\d|\d(?:st|nd|rd|th) line"
     r"|\bsed -n|\bln\.? ?\d|\w \d{1,7}:\d|\w\.\w+::\w"
-    r"|^ *(?:Line +\S|FILE: |ROUTINE =)|://\S|line number \d",
+    r"|^ *(?:Line +\S|FILE: |ROUTINE =)|://\S|line number \d|\w\.\w{2,6}:[^\W\d_]{1,12} \d",
     re.MULTILINE | re.IGNORECASE,
 )
 _IS_PATH = re.compile(rf"[^\s\0]{{1,{_LONGEST_PATH}}}")
@@ -217,6 +255,11 @@ def _frames(text: str) -> Iterator[Frame]:
             if taken.find(1, match.start(), match.end()) < 0:
                 taken[match.start() : match.end()] = b"\1" * len(match[0])
                 yield _frame(text, match.start(), match.end(), match.groupdict(), form.order)
+    for match in islice(_OF_TYPE.finditer(text), _MOST_PLACES):
+        # Not of "Client.java:12", which is a file.
+        if taken.find(1, match.start(), match.end()) < 0 and not _has_language(f"_.{match['call']}"):
+            taken[match.start() : match.end()] = b"\1" * len(match[0])
+            yield _frame(text, match.start(), match.end(), match.groupdict(), AS_WRITTEN)
     yield from _after_paths(text, taken)
     if "\n" in text and _BELOW.search(text):
         yield from _below_paths(text, taken)
@@ -255,25 +298,47 @@ def _below_paths(text: str, taken: bytearray) -> Iterator[Frame]:
 
 
 def _frame(text: str, start: int, end: int, groups: Mapping[str, str | None], order: int) -> Frame:
-    path = plain_path(groups["path"] or "")
+    path = plain_path(groups.get("path") or _path_of(groups))
     if scope := groups.get("scope"):
         # "com.example.Client.send" is in the folders com/example.
         package = scope.rpartition("/")[2].split(".")[:-2]
         path = "/".join([*package, path])
     first, last = _lines_of(groups)
-    near = groups.get("test") or _function_of(scope or "") + _near(text, start, end)
+    called = _names_of(scope or "") or [*filter(None, [_called(groups.get("call") or "")])]
+    around = _near(text, start, end)
+    # A word "from" at the beginning would tell an inclusion.
+    near = groups.get("test") or "".join(f".{name} " for name in called) + around
     before = text[max(text.rfind("\n", 0, start) + 1, start - _LONGEST_NEAR) : start]
     leads = bool(_BEFORE_MESSAGE.fullmatch(before))
-    return Frame(start, order, NamedPlace(path, first, last, near, leads=leads))
+    test = (groups.get("test") or "").rpartition(":")[2]
+    function = test or (called[-1] if called else _function_beside(around))
+    return Frame(start, order, NamedPlace(path, first, last, near, leads=leads, function=function))
 
 
-def _function_of(scope: str) -> str:
-    """Return the words that name the function of "app//com.example.Client$send$1.invoke"; of a constructor its type."""
+def _path_of(groups: Mapping[str, str | None]) -> str:
+    """Return the path of a module of Python, or of the file that Java has for a type."""
+    module = groups.get("module")
+    return f"{module.replace('.', '/')}.py" if module else f"{groups['type']}.java"
+
+
+def _names_of(scope: str) -> list[str]:
+    """Return the names of "app//com.example.Client$send$1.invoke", the function last; of a constructor its type."""
     outer, _, name = scope.rpartition(".")
     types = outer.rpartition(".")[2].split("$")
-    named = types if name == "<init>" else types[1:]
-    # A word "from" at the beginning would tell an inclusion.
-    return "".join(f".{part} " for part in [*named, *name.split("$")]) if name else ""
+    if name.startswith("lambda$"):
+        name = name.split("$")[1]
+    return [part for part in (types if name == "<init>" else types[1:] + name.split("$")) if part] if name else []
+
+
+def _called(call: str) -> str:
+    """Return the last name of a function as a trace names it: "run" for "async Object.run [as handler]"."""
+    found = _LAST_NAME.search(call.partition(" [as ")[0])
+    return found[1] if found else ""
+
+
+def _function_beside(near: str) -> str:
+    found = _FUNCTION.search(near.partition("\n")[0])
+    return next(filter(None, found.groups()), "") if found else ""
 
 
 def _lines_of(groups: Mapping[str, str | None]) -> tuple[int, int]:

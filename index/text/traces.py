@@ -35,6 +35,7 @@ class NamedPlace(NamedTuple):
         near: words beside it, which name its function in a trace.
         stack: 0 for the trace that counts most, 1 for the next.
         leads: whether it begins its line, as in messages of compilers and linters.
+        function: that the place is in, as a trace tells it; empty where it doesn't.
     """
 
     path: str
@@ -43,6 +44,7 @@ class NamedPlace(NamedTuple):
     near: str = ""
     stack: int = 0
     leads: bool = False
+    function: str = ""
 
 
 class Frame(NamedTuple):

@@ -30,15 +30,14 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from cqm.server.mcp.http.bodies import with_whole_characters
+
 _MOST_READ = 1 << 16
 """Bytes read at once: what a pipe of Linux holds by default."""
 _GLANCE_SECONDS = 0.1
 """Time between looks whether a client that asks no more still reads its answers."""
 _ODD_ID = re.compile(r'"id"\s*:\s*(?:[^\s"\d-]|-?\d+[.eE])')
 """Matches an id that is neither a string nor a whole number, anywhere in a line."""
-
-_SURROGATE = re.compile(r"(\\[^u]|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w)|\\u[dD][89a-fA-F]\w\w")
-"""Matches half of a surrogate pair in JSON; other escapes and whole pairs are in its group."""
 
 
 def serve_stdio(server: MCPServer[Any]) -> None:
@@ -93,16 +92,9 @@ async def _end_by_signal(lines: "_Input", wire: "_Output", requests: "_Requests"
 async def _parsed(lines: "_Input") -> AsyncIterator[SessionMessage | Exception]:
     async for line in lines:
         try:
-            yield SessionMessage(jsonrpc_message_adapter.validate_json(_with_whole_characters(line), by_name=False))
+            yield SessionMessage(jsonrpc_message_adapter.validate_json(with_whole_characters(line), by_name=False))
         except ValidationError as error:
             yield error
-
-
-def _with_whole_characters(line: str) -> str:
-    """Replace each half of a surrogate pair, as of a text cut within an emoji, by U+FFFD; pydantic refuses the line."""
-    if r"\ud" not in line and r"\uD" not in line:
-        return line
-    return _SURROGATE.sub(lambda found: found[1] or r"\ufffd", line)
 
 
 class _Stream:

@@ -14,6 +14,7 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.search.named.cluster_objects import object_lines
+from cqm.index.search.named.declared_keys import declared_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
 from cqm.index.search.named.routes import read_route
@@ -21,6 +22,7 @@ from cqm.index.search.named.tree_paths import Match, TreePaths, lacks_root_packa
 from cqm.index.store.base import TERMS, Nearest, PointFilter
 from cqm.index.text.names.parts import is_operator, last_part, name_key
 from cqm.index.text.places import NamedPlace
+from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import label_term
 
 _MOST_CHUNKS = 50
@@ -30,6 +32,10 @@ _FEW_NAMESAKES = 4
 _WHOLE = 2
 """Grade of a file under another path; see `Match`."""
 _WORD = re.compile(r"\w+")
+_FOLDER = re.compile(r"[\w-]+")
+_BUILT = re.compile(r"/node_modules/(?:[^/]+/){0,6}(?P<package>[^/@]+)/(?:dist|build|lib|out|esm|cjs|es)/")
+_MOST_CHARACTERS = 20_000
+"""Characters of a text in which folders are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +70,8 @@ class Names(NamedTuple):
         paths: of the files it names.
         note: told if nothing has the name.
         is_file_missing: whether that is the name of a file, or a route that fits only in part.
-        routed: the lines of the route's declarations and handlers, or of the Kubernetes object's declarations, by id of
-            their chunks; best first.
+        routed: the lines of the route's declarations and handlers, or of those of a Kubernetes object, an option of a
+            command line or a table, by id of their chunks; best first.
         is_route_missing: whether it is a route that nothing declares.
     """
 
@@ -106,7 +112,7 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
     named = [NamedPlace(*question.lines)] if question.lines else []
     places = [*named, *(place for place in question.places if place[:3] not in [it[:3] for it in named])]
     tree = tree_of(generation, root) if places else None
-    at_places = _at_places(generation, tree, places, keep) if tree else NOTHING
+    at_places = _at_places(lookup, tree, places, question.text, keep) if tree else NOTHING
     if at_places.ids:
         return at_places
     return _of_calls(generation, question, keep)
@@ -127,6 +133,8 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
     # A file of that name comes first: "role/web".
     if not named.paths and (objects := object_lines(lookup, question.text)):
         return Names(without_names(question), routed=objects)
+    if not named.paths and (declared := declared_lines(lookup, question.text)):
+        return Names(without_names(question), routed=declared)
     if question.route and (named.is_missing or not named.paths):
         if routed := read_route(lookup, question.route):
             plain = replace(without_names(question), copied=(question.route.path,), pasted=())
@@ -172,24 +180,45 @@ def _kept(generation: Generation, path: str, keep: PointFilter | None) -> list[C
 
 
 def _at_places(
-    generation: Generation, tree: TreePaths, places: Sequence[NamedPlace], keep: PointFilter | None
+    lookup: NameLookup, tree: TreePaths, places: Sequence[NamedPlace], text: str, keep: PointFilter | None
 ) -> Pinned:
+    generation = lookup.generation
     matches = of_project([tree.of(place.path) for place in places])
     if not any(matches):
+        if pinned := _of_built(lookup, places, keep):
+            return pinned
         matches = [tree.alone(place.path) for place in places]
-    found = [it for place, of_place in zip(places, matches, strict=True) for it in _files(generation, place, of_place)]
+    paired = zip(places, matches, strict=True)
+    found = [it for place, of_place in paired for it in _files(generation, place, of_place, text)]
     lines: dict[str, int] = {}
+    called: dict[str, tuple[ChunkRow, NamedPlace]] = {}
     for it in _first_of_each_stack(found):
-        at = _rows_at(it)
+        at = _moved(generation, it) or _rows_at(it)
         if not at and len(places) == 1:
             # The file was longer, or its lines don't matter.
             at = [*it.rows] if not it.place.first else [*it.rows[-1:]]
         for row in at:
             if counts(row, keep):
-                lines.setdefault(row.id, max(it.place.first, row.start_line))
+                is_within = row.start_line <= it.place.first <= row.end_line
+                lines.setdefault(row.id, it.place.first if is_within else row.start_line)
+                if it.place.function:
+                    called.setdefault(row.id, (row, it.place))
         if len(lines) >= _MOST_CHUNKS:
             break
+    lines |= _of_functions(generation, called)
     return Pinned(tuple(lines)[:_MOST_CHUNKS], lines)
+
+
+def _of_functions(generation: Generation, called: Mapping[str, tuple[ChunkRow, NamedPlace]]) -> dict[str, int]:
+    """Return the lines of functions, by id of their chunk, where a place is none within its function."""
+    lines: dict[str, int] = {}
+    payloads = generation.store.payloads([*called], ["definitions"]) if called else {}
+    for name, (row, place) in called.items():
+        defined = read_definitions(payloads.get(name, {}).get("definitions", ""))
+        own = [it for it in defined if last_part(it.name) == place.function]
+        if len(own) == 1 and not own[0].first <= place.first - row.start_line <= own[0].last:
+            lines[name] = row.start_line + (own[0].line or own[0].first)
+    return lines
 
 
 def _of_operator(lookup: NameLookup, symbol: str, keep: PointFilter | None) -> Pinned:
@@ -226,10 +255,12 @@ def _is_defined(chunk: Candidate, call: str) -> bool:
     )
 
 
-def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match]) -> list[_Found]:
-    """Return the chunks of the files a place may mean; of several those where its function is."""
+def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match], text: str) -> list[_Found]:
+    """Return the chunks of the files a place may mean; of several those where its function is, or its package."""
     files = [_Found(place, generation.manifest.chunks_of(match.path), match.grade) for match in matches]
     files = [it for it in files if it.rows]
+    # A function tells more than a folder, and that more than words of a message.
+    files = files if place.function else _in_named_folder(files, text)
     # A message of a compiler names files from the root.
     is_of_root = place.leads and any(match.grade > _WHOLE for match in matches)
     is_bare = "/" not in place.path and _WORD.search(place.near) and not is_of_root
@@ -244,7 +275,39 @@ def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match]) 
     best = [it for it in best if it.grade == max(each.grade for each in best)]
     # A library may have a file of that name, and other functions in it.
     is_doubtful = (is_bare or lacks_root) and max(fits, default=0) <= 0
+    best = _in_named_folder(best, text) if place.function else best
     return [it._replace(grade=1) for it in best] if is_doubtful else best
+
+
+def _in_named_folder(files: list[_Found], text: str) -> list[_Found]:
+    """Return the files in the package that a text names; all if it names none.
+
+    Tools of monorepos print paths from the package's folder: "@acme/cookie:build: src/index.ts(10,5)".
+    """
+    if len(files) < 2:  # noqa: PLR2004 - one file is the one
+        return files
+    words = {*_FOLDER.findall(text[:_MOST_CHARACTERS])}
+    named = [sum(part in words for part in _outer_folders(it)) for it in files]
+    return [it for it, count in zip(files, named, strict=True) if count == max(named)]
+
+
+def _outer_folders(found: _Found) -> Sequence[str]:
+    asked = [part for part in found.place.path.split("/") if part not in {"", ".", ".."}]
+    return found.rows[0].path.split("/")[: -len(asked) or None]
+
+
+def _of_built(lookup: NameLookup, places: Sequence[NamedPlace], keep: PointFilter | None) -> Pinned | None:
+    """Return the chunks that define the functions of built packages: "@acme/cookie/dist/index.js" has other lines."""
+    lines: dict[str, int] = {}
+    for place in places:
+        if not (place.function and (built := _BUILT.search(place.path))):
+            continue
+        chunks = [it for it in lookup.defining(place.function) if built["package"] in it.path.split("/")[:-1]]
+        # Role of "index.ts", too, is one.
+        own = [it for it in chunks if it.role is None] or chunks
+        rows = lookup.generation.manifest.chunks([it.id for it in own]) if len(own) == 1 else {}
+        lines |= {row.id: row.start_line for row in rows.values() if row.id not in lines and counts(row, keep)}
+    return Pinned(tuple(lines), lines) if lines else None
 
 
 def _fit(row: ChunkRow, place: NamedPlace) -> int:
@@ -279,7 +342,27 @@ def _rows_at(found: _Found) -> list[ChunkRow]:
         # Of a test by its name, or of another version of the file.
         said = {*_WORD.findall(place.near.partition("\n")[0])}
         return [row for row in rows if any(last_part(name) in said for name in row.defines)][:1]
-    at = [row for row in rows if row.start_line <= place.last and row.end_line >= place.first]
+    at = _with_lines(rows, place)
     # Chunks of a tree contain each other: the smallest is the most exact.
     at.sort(key=lambda row: (row.end_line - row.start_line) if place.first == place.last else row.start_line)
     return at or [row for row in rows if row.start_line > place.first][:1]
+
+
+def _with_lines(rows: Sequence[ChunkRow], place: NamedPlace) -> list[ChunkRow]:
+    return [row for row in rows if row.start_line <= place.last and row.end_line >= place.first]
+
+
+def _moved(generation: Generation, found: _Found) -> list[ChunkRow]:
+    """Return the chunk of a place's function where its line is in another one now: a trace is of an older version."""
+    rows, place = found.rows, found.place
+    if not (place.first and place.function):
+        return []
+    defining = [row for row in rows if any(last_part(name) == place.function for name in row.defines)]
+    at = _with_lines(rows, place)
+    # Of several of that name, such as overloads, none is surely meant.
+    if len(defining) != 1 or not at or defining[0] in at:
+        return []
+    # A function without a name of its own may be there, such as one of an anonymous class.
+    texts = generation.store.payloads([row.id for row in at], ["text"])
+    said = "\n".join([*(row.symbol for row in at), *(str(it.get("text", "")) for it in texts.values())])
+    return [] if place.function in _WORD.findall(said) else [*defining, *at]

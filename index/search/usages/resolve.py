@@ -15,8 +15,9 @@ from cqm.index.text.terms import stems
 
 _HYPHENATED = re.compile(
     r"[.#]?(?:(?:[\w-]+(?:/|::|[.#:\\]))*)(?P<plain>[*+]?\w+(?:-+\w+)+[*+?!]*)(?:\([^()]{0,200}\))?[;:]?"
+    r"|[\w-]+-[\w-]+(?:[.#][\w-]+)*[.#](?P<own>\w+)"
 )
-"""A word with hyphens: a symbol of a Lisp, of PowerShell or CSS, a tag, a name in a configuration."""
+"""A word with hyphens: a symbol of a Lisp, of PowerShell or CSS, a tag, a name in a configuration; or one within it."""
 _EXPLICIT = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "php", "lua", "zig"})
 """Languages in which a name alone is never a member of the type around it."""
 _MEMBERS = frozenset({"method", "property", "constructor", "variant"})
@@ -68,7 +69,8 @@ def name_of(asked: str, qualified: str) -> Name:
     """
     plain = last_part(qualified)
     if not plain and (found := _HYPHENATED.fullmatch(asked.strip().strip("`").strip())):
-        qualified, plain = dotted(found[0][: found.end("plain")].lstrip(".#")), found["plain"]
+        part = "plain" if found["plain"] else "own"
+        qualified, plain = dotted(found[0][: found.end(part)].lstrip(".#")), found[part]
     if not plain:
         raise QueryError(f"`name {asked}`: expected a symbol such as get_url or Client.get_url.")
     # A setter of Ruby, "name=", is used as "it.name = 1"; neither an operator nor "_" is a word of the index.

@@ -25,6 +25,11 @@ _VERSION = re.compile(r"/v\d+(?=\.)")
 _CUTS = tuple(
     (re.compile(pattern), by)
     for pattern, by in (
+        # Lines and commands of test runners: --- FAIL: TestSend (0.01s), go test ./mail -run ^TestSend$.
+        (r"^(?:---|===) (?:FAIL|PASS|SKIP|RUN|CONT|PAUSE):? {1,8}(\w+)(?:/\S{0,200})?(?: \([\d.]{1,12}s\))?$", r"\1"),
+        (r"^go test .{0,200}?-(?:run|bench)[ =]['\"]?\^?(\w+)\$?(?:/\S{0,200})?['\"]?(?: .{0,200})?$", r"\1"),
+        (r"^\S{0,100}phpunit .{0,200}?--filter[ =]['\"/]?(?:[\w\\]{1,200}::)?(\w+)\$?['\"/]?(?: .{0,200})?$", r"\1"),
+        (r" with data set (?:#\d{1,6}|\".{1,200}\")(?: \(.{0,300})?$", ""),
         # Python's repr, C#'s typeof.
         (r"<(?:class|function|module|bound method|enum) '?([\w.]+)'?[^<>]*>", r"\1"),
         (r"typeof\(([\w.<>]+)\)", r"\1"),

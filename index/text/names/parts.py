@@ -4,8 +4,8 @@ import re
 
 BETWEEN = r"\.|::|#|->|/|\\|:"
 NAME_PART = r"[$@]?[^\W\d][\w$]*[?!=]?"
-# An operator has the same signs: "Chain.:+", "NonEmptyList.:::" and "operator->" keep theirs.
-_BETWEEN_PARTS = re.compile(rf"(?:{BETWEEN})(?=[\w$@`\[]|~\w)")
+# An operator has the same signs: "Chain.:+", "NonEmptyList.:::" and "operator->" keep theirs. "App.#find" is private.
+_BETWEEN_PARTS = re.compile(rf"(?:\.#(?=\w)|{BETWEEN})(?=[\w$@`\[]|~\w)")
 _ENCLOSING = re.compile(r" > |(?:\.|::|#|->|/)(?=[\w$@`\[\"]|~\w)|(?<=[\w\])>`'\"?!])\.(?=[^\w.])")
 _NOT_IN_KEY = re.compile(r"[\W_]+")
 _OPERATOR_OF_C = re.compile(r"operator(?=\W)")

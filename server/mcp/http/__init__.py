@@ -1,3 +1,3 @@
 """Streamable HTTP: its server, the token and limits of clients, and what stands beside the tools for operators."""
 
-__all__ = ["rules", "serve"]
+__all__ = ["bodies", "rules", "serve"]

@@ -15,6 +15,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from cqm.server.console import say
 from cqm.server.errors import ServeError
 from cqm.server.mcp.http.access import access_of
+from cqm.server.mcp.http.bodies import whole_characters
 from cqm.server.mcp.http.health import METRICS, health, metrics
 from cqm.server.mcp.http.rules import LOCAL_NAMES, PATH, only_from, with_token
 from cqm.server.mcp.http.sessions import MOST_BUSY_SESSIONS, Sessions
@@ -69,7 +70,7 @@ def serve_http(
             session_idle_timeout=_IDLE_SECONDS,
             max_sessions=MOST_BUSY_SESSIONS,
         )
-        app = Sessions(app)
+        app = Sessions(whole_characters(app, _MOST_BODY_BYTES))
         place = f"http://{address.rpartition(':')[0]}:{bound}"
         say(f"CQM serves {place}{PATH}", *access.notices)
         app = metrics(app, counts) if counts else app

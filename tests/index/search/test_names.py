@@ -281,6 +281,12 @@ NOTATIONS = [
     ("===", "Chain.==="),
     ("AcceptEntry#<=>", "AcceptEntry.<=>"),
     ("AcceptEntry#[]", "AcceptEntry.[]"),
+    # Test runners.
+    ("=== RUN   attempt_connect", "attempt_connect"),
+    ("--- FAIL: attempt_connect/ipv6 (0.01s)", "attempt_connect"),
+    ("go test ./net -run ^attempt_connect$ -v", "attempt_connect"),
+    ("vendor/bin/phpunit --filter LinkedMap::toJson tests", "toJson"),
+    ("attempt_connect with data set #3", "attempt_connect"),
     # Others.
     ("new StreamHandler('a', 1)", "StreamHandler"),
     ("StreamHandler::class", "StreamHandler"),

@@ -10,6 +10,7 @@ from cqm.index.engine import Index
 from cqm.index.model.options import EmbeddingOptions, IndexOptions
 from cqm.index.model.query import Confidence, Hit, Query
 from cqm.index.ranking.question import read_question
+from cqm.index.text.exact_words import format_fit
 
 pytestmark = pytest.mark.processes
 
@@ -46,7 +47,21 @@ fun {name}(size: Int): Int {{
     return total + 1
 }}
 """
+TYPES = (
+    """/** Plays a game. */
+export function play(): string {
+  return "play";
+}
+
+export function %s(count: number): number {
+  return count * 2;
+}
+""".replace("{", "{{").replace("}", "}}")
+    % "{name}"
+)
+LONG = "def {name}(stock):\n" + "".join(f"    stock.count({n}, 'a kind of thing')\n" for n in range(60))
 FILES = {
+    "shop/stock.py": LONG.format(name="count_stock") + "\n\n" + LONG.format(name="refill_stock"),
     "shop/orders.py": PYTHON.format(about="basket", first="check_basket", second="send_basket"),
     "shop/client.py": PYTHON.format(about="letter", first="check_letter", second="send_letter"),
     "main.py": PYTHON.format(about="start", first="begin", second="finish"),
@@ -60,10 +75,16 @@ FILES = {
     "core/common/src/Zone.kt": KOTLIN.format(package="", name="offset"),
     "core/jvm/src/Zone.kt": KOTLIN.format(package="", name="systemOffset"),
     "core/jvm/src/internal/Rules.kt": KOTLIN.format(package=".internal", name="from"),
+    "packages/card/src/index.ts": TYPES.format(name="deal"),
+    "packages/dice/src/index.ts": TYPES.format(name="roll"),
     "lib/Reader.cs": "namespace Shop\n{\n    public class Reader\n    {\n        public int ReadAll(byte[] data)\n"
     "        {\n            return data.Length;\n        }\n    }\n}\n",
     "src/errors.ts": "/** Refuses what has no owner. */\nexport function refuse(name: string): never {\n"
     '  throw new Error("E4711: the parcel has no owner " + name);\n}\n',
+    "src/weights.ts": "/** Weighs. */\nexport function weigh(name: string, size: number): void {\n"
+    "  if (size > 9) throw new Error(`Package ${name} is not heavy enough for ${size} stamps`);\n}\n",
+    "src/stamps.ts": "/** A package is heavy enough, or not heavy enough for its stamps. */\n"
+    "export const stamps = (name: string) => name.length > 4;\n",
     "src/parcels.ts": "/** Finds the owner of a parcel, which an error may need. */\n"
     "export function owner(parcel: string): string {\n  return parcel.split(':')[0];\n}\n",
 }
@@ -173,6 +194,14 @@ INNER = TRACEBACK + CALL.format("/app/shop/orders.py", 8, "check_basket")
             + 'KeyError"}',
             ORDERS,
         ),
+        "a function that was elsewhere in its chunk in another version": (
+            TRACEBACK + CALL.format("/app/shop/orders.py", 8, "send_basket"),
+            ("shop/orders.py", "send_basket"),
+        ),
+        "a function that was elsewhere in another version": (
+            TRACEBACK + CALL.format("/app/shop/stock.py", 8, "refill_stock"),
+            ("shop/stock.py", "refill_stock"),
+        ),
         "another line of the log names a place": (f"2024-03-01 [client.py:15] failed\n{INNER}KeyError", ORDERS),
     }.values(),
 )  # fmt: skip
@@ -201,6 +230,24 @@ def test_a_place_in_any_notation_is_answered_by_it(index: Index, text: str) -> N
     assert first(index, text) == ORDERS
 
 
+def test_a_test_by_its_name_is_named_and_told_with_its_line(index: Index) -> None:
+    hit = found(index, "FAILED shop/orders.py::send_basket[a-b] - ValueError: x")[0]
+    assert (hit.path, hit.symbol, hit.line) == ("shop/orders.py", "send_basket", 12)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@games/dice:build: src/index.ts(2,5): error TS2345: Argument of type 'play'",
+        "packages/dice build: src/index.ts(2,5): error TS2345\npackages/dice build: Failed",
+        "> @games/dice@1.0.0 build\n> tsc\n\nsrc/index.ts(2,5): error TS2345\nnpm ERR! workspace @games/dice@1.0.0",
+        "TypeError: x\n    at roll (/app/node_modules/@games/dice/dist/index.js:99:5)",
+    ],
+)
+def test_a_path_within_a_package_is_of_the_package_that_the_text_names(index: Index, text: str) -> None:
+    assert first(index, text)[0] == "packages/dice/src/index.ts"
+
+
 @pytest.mark.parametrize(
     ("text", "path"),
     [
@@ -221,7 +268,16 @@ def test_a_glob_of_several_files_is_answered_by_the_beginning_of_each(index: Ind
     assert [(hit.path, hit.start_line) for hit in hits[:2]] == [("shop/client.py", 1), ("shop/orders.py", 1)]
 
 
-@pytest.mark.parametrize("text", ["why does the owner of a parcel lead to E4711", 'owner of "the parcel has no owner"'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why does the owner of a parcel lead to E4711",
+        'owner of "the parcel has no owner"',
+        "Warum kommt „the parcel has no owner“?",
+        "D'où vient « the parcel has no owner » ?",
+        "「the parcel has no owner」というエラー",
+    ],
+)
 def test_the_code_of_an_error_and_a_quoted_phrase_count_as_they_are_written(index: Index, text: str) -> None:
     assert found(index, text)[0].path == "src/errors.ts"
 
@@ -231,6 +287,11 @@ def test_the_code_of_an_error_and_a_quoted_phrase_count_as_they_are_written(inde
     [
         "the parcel has no owner",
         "2026-11-26 error: The parcel has no owner",
+        "2026-11-26 09:12:44,123 ERROR [main] app.core - The parcel has no owner",
+        "[error] the parcel has no owner",
+        "ERROR 1 --- [nio-8080-exec-3] c.a.Post : The parcel has no owner",
+        "E   The parcel has no owner",
+        "Nov 26 09:12:44 host post[12]: the parcel has no owner",
         '"E4711: the parcel has no owner " + name);\n}',
         "Refuses what has no owner. */\nexport function",
     ],
@@ -238,6 +299,28 @@ def test_the_code_of_an_error_and_a_quoted_phrase_count_as_they_are_written(inde
 def test_a_message_or_snippet_pasted_as_it_is_comes_first_without_quotes(index: Index, text: str) -> None:
     hits = index.search(Query(text))
     assert (hits.hits[0].path, hits.confidence) == ("src/errors.ts", Confidence.HIGH)
+
+
+@pytest.mark.parametrize("head", ["", "Error: ", "2026-11-26 09:12:44 [main] WARN c.a.Post - "])
+def test_a_message_with_values_is_answered_by_the_format_string_that_made_it(index: Index, head: str) -> None:
+    hits = index.search(Query(f"{head}Package alpha-7 is not heavy enough for 42 stamps"))
+    assert (hits.hits[0].path, hits.confidence) == ("src/weights.ts", Confidence.HIGH)
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "letters"),
+    [
+        ('Cannot open "a b" now: 3 left', r'fail("Cannot open \"%s\" now: %-3d left")', 17),
+        ("Plugin mail is not there", "raise Missing(f'Plugin {name!r:>4} is not there')", 16),
+        ("Plugin mail is not there", 'abort "Plugin #{name} is not there"', 16),
+        ("Plugin mail is not there", '"Plugin $name is not there"', 16),
+        ("mail is not there", '"%s is not there yet"', 0),
+        ("mail is not there", '"%s: %s"', 0),
+        ("the mail in the house of the postman of the town is not there", '"%s is not there"', 0),
+    ],
+)
+def test_a_format_string_fits_a_message_from_its_beginning_to_its_end(message: str, text: str, letters: int) -> None:
+    assert format_fit(message, text) == letters
 
 
 def test_words_that_many_places_have_as_they_are_asked_for_lift_none(tmp_path: Path) -> None:

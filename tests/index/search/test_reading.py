@@ -85,6 +85,8 @@ FILES = {
     "src/flags.go": GO,
     "src/get.ts": OVERLOADS,
     "src/stack.rs": RUST,
+    "src/queue.ts": "export class Queue {\n  #next() {\n    return 1;\n  }\n}\n",
+    "templates/_helpers.tpl": '{{- define "my-chart.name" -}}\n{{ .Chart.Name }}\n{{- end }}\n',
     "src/long.py": LONG,
     "src/told.go": TOLD,
     "src/keys.py": KEY,
@@ -152,6 +154,9 @@ def lines(path: str, first: int, last: int) -> str:
         ("Command.Args", "src/flags.go", 5, 5, "Command.Args"),
         ("Stack::new", "src/stack.rs", 4, 8, "Stack.new"),
         ("get", "src/get.ts", 1, 6, "get"),
+        ("Queue.#next", "src/queue.ts", 2, 4, "Queue.#next"),
+        ("Queue#next", "src/queue.ts", 2, 4, "Queue.#next"),
+        ("my-chart.name", "templates/_helpers.tpl", 1, 3, "my-chart.name"),
         # A whole name before the end of another, a definition before its prototype, source before tests.
         ("close", "src/client.py", 24, 25, "close"),
         ("helper", "src/lib.c", 3, 6, "helper"),

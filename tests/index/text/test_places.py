@@ -100,6 +100,27 @@ TEXTS = {
         [("/a/b.py", 12)],
     ),
     "pprof": ("ROUTINE ======== main.(*Engine).Bind in /app/gin.go\n  10ms  20ms (flat, cum)", [("/app/gin.go", 0)]),
+    "xdebug's calls in a log, the innermost last": (
+        "PHP   1. {main}() /app/index.php:3\nPHP   2. Shop\\App->run() /app/src/App.php:12",
+        [("/app/src/App.php", 12), ("/app/index.php", 3)],
+    ),
+    "german .NET": ("   bei N.Foo.Bar(Int32 a) in C:\\src\\N\\Foo.cs:Zeile 12.", [("C:/src/N/Foo.cs", 12)]),
+    "japanese .NET": ("   場所 N.Foo.Bar(Int32 a) 場所 C:\\src\\N\\Foo.cs:行 12", [("C:/src/N/Foo.cs", 12)]),
+    "black's message": (
+        "error: cannot format src/a.py: Cannot parse for target version Python 3.12: 12:4: x =",
+        [("src/a.py", 12)],
+    ),
+    "blame of a renamed file": (
+        "1a2b3c4d src/a.py (Ann Bee 2026-01-31 10:00:00 +0100 12) x = 1",
+        [("src/a.py", 12)],
+    ),
+    "loguru": ("2026-01-31 10:00:00.123 | ERROR    | app.client:send:12 - bad", [("app/client.py", 12)]),
+    "logging": ("ERROR:app.client:<lambda>:12:bad", [("app/client.py", 12)]),
+    "a list of failed tests": (
+        "[ERROR]   ClientTest.sendsTwice:12->Base.check:7 expected: <1>",
+        [("ClientTest.java", 12), ("Base.java", 7)],
+    ),
+    "sentry": ("src/a.py in <lambda> at line 12", [("src/a.py", 12)]),
     "elixir": ("(app 1.7.0) lib/router.ex:12: App.Router.call/2", [("lib/router.ex", 12)]),
 }
 
@@ -108,6 +129,25 @@ TEXTS = {
 def test_a_trace_names_its_places_innermost_first(tool: str) -> None:
     text, wanted = TEXTS[tool]
     assert [(it.path, it.first) for it in places_in(text)] == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "function"),
+    [
+        ('  File "/app/x.py", line 12, in send', "send"),
+        ("\tat com.example.Client$Inner.lambda$send$0(Client.java:12)", "send"),
+        ("\tat com.example.Client$Inner.<init>(Client.java:12)", "Inner"),
+        ("    at async Object.send [as handler] (file:///app/lib/index.js:12:5)", "send"),
+        ("   at N.Client.<Send>d__12.MoveNext() in C:\\src\\Client.cs:line 12", "Send"),
+        ("   at N.Client.Send[T](Int32 a, String b) in C:\\src\\Client.cs:line 12", "Send"),
+        ("\tfrom /app/client.rb:56:in 'block in Shop::Client#send!'", "send"),
+        ("    (app 1.7.0) lib/client.ex:12: App.Client.send/3", "send"),
+        ("#1  0x00 in send (to=0x1) at src/client.c:12", "send"),
+        ("src/client.c:12:5: error: no function send", ""),
+    ],
+)
+def test_a_trace_tells_the_function_of_a_place(text: str, function: str) -> None:
+    assert [it.function for it in places_in(text)] == [function]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +217,7 @@ def test_a_line_told_behind_the_message_was_no_place(text: str, path: str, line:
     "text",
     [
         *("", "what is 3.5 or 12:30", "the ratio 4:3", "v1.2.3", "a.b.c", "foo: 12", "lodash.js@4.17.21"),
-        *("config.yaml: 3 keys", "see RFC 7231 section 4", "line 12 of the poem", "webpack://x?y"),
+        *("config.yaml: 3 keys", "Version.parse 12", "see RFC 7231 section 4", "line 12 of the poem", "webpack://x?y"),
     ],
 )
 def test_a_question_without_places_has_none(text: str) -> None:

@@ -281,6 +281,21 @@ def pinged(asked: httpx.Client, session: dict[str, str]) -> int:
     return asked.post("/mcp", json={"jsonrpc": "2.0", "id": 2, "method": "ping"}, headers=session).status_code
 
 
+@pytest.mark.parametrize("half", [rb"\ud83d", rb"\uDE00", rb"\\\ud83d"])
+def test_a_request_with_half_of_an_emoji_is_answered(project: Path, half: bytes) -> None:
+    call = (
+        b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search","arguments":'
+        b'{"query":"limit_retries ' + half + b' and \\ud83d \\u00e9"}}}'
+    )
+    with (
+        serving(project, "127.0.0.1:0") as (_, url),
+        httpx.Client(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_SECONDS) as asked,
+    ):
+        answer = asked.post("/mcp", content=call, headers=begun(asked))
+    assert answer.status_code == 200, answer.text
+    assert "limits.py" in answer.text
+
+
 def test_the_session_without_a_stream_that_is_idle_for_longest_makes_room_for_a_new_one(project: Path) -> None:
     with (
         serving(project, "127.0.0.1:0") as (_, url),
