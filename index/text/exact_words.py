@@ -115,8 +115,9 @@ def copied_in(text: str) -> list[str]:
     if len(text) > _MOST_COPIED:
         return []
     forms = [text.strip()]
-    if len(_WORD.findall(_VALUE.sub(" ", bare := without_log_head(forms[0]).strip()))) >= _LEAST_COPIED and bare:
-        forms = [*dict.fromkeys([*forms, bare])]
+    bare = without_log_head(forms[0]).strip()
+    if bare != forms[0] and len(_WORD.findall(_VALUE.sub(" ", bare))) >= _LEAST_COPIED:
+        forms.append(bare)
     for _ in range(_HEADS):
         level = _LEVEL.match(forms[-1])
         if not level and ": " not in forms[-1]:

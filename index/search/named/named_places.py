@@ -303,7 +303,7 @@ def _of_built(lookup: NameLookup, places: Sequence[NamedPlace], keep: PointFilte
         if not (place.function and (built := _BUILT.search(place.path))):
             continue
         chunks = [it for it in lookup.defining(place.function) if built["package"] in it.path.split("/")[:-1]]
-        # Role of "index.ts", too, is one.
+        # Of the program alone, where there are others: tests and examples have a role.
         own = [it for it in chunks if it.role is None] or chunks
         rows = lookup.generation.manifest.chunks([it.id for it in own]) if len(own) == 1 else {}
         lines |= {row.id: row.start_line for row in rows.values() if row.id not in lines and counts(row, keep)}
