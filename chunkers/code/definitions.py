@@ -203,10 +203,19 @@ def _definition(mark: Mark, last: int, source: "Source") -> Definition:
         line = named.start_point[0] if is_below else first
     else:
         line = _row_of_name(own, first, mark.last, source)
-        at_end = mark.node.child_by_field_name("declarator") if mark.node.type in mark.nodes.named_at_end else None
+        at_end = _name_at_end(mark.node) if mark.node.type in mark.nodes.named_at_end else None
         if at_end is not None and not _has_word(source.lines[first], own):
             line = at_end.start_point[0]
     return _made(mark.name, mark.kind, first + 1, min(line, last) + 1, last + 1, mark.is_guessed)
+
+
+def _name_at_end(node: "Node") -> "Node | None":
+    """Find the name below what a node, or what it holds, declares."""
+    names = (
+        it.child_by_field_name("declarator") or it.child_by_field_name("type_name")
+        for it in (node, *node.named_children)
+    )
+    return next((it for it in names if it is not None), None)
 
 
 def _is_addition(mark: Mark) -> bool:

@@ -45,6 +45,9 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
             ("dtrace", _lines(r"[\w*]*:[\w*]*:[\w*]*:\w+|#!.*dtrace")),
             ("make", re.compile(r"\A[^\s:]+\.l?[od]\b[^:\n]*:")),
         ),
+        ".f": (
+            (CODE, _lines(r"\+(?:define|incdir|libext)\+|-(?:sv|uvmhome|timescale)\b|\S+\.svh?\s*$|\$\{\w+\}/\S+\s*$")),
+        ),
         ".fs": (
             ("glsl", _lines(r"#version \d|precision \w+ float;|(?:varying|uniform) \w+ |void main\s*\(")),
             ("forth", re.compile(r"^: \S+\s+(?:\( |[^=\n]* ;$)", re.MULTILINE)),

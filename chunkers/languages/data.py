@@ -12,6 +12,7 @@ from cqm.chunkers.languages.model import (
     NodeTypes,
     Part,
     Unread,
+    blanked,
     child_of_type,
     groups,
     role,
@@ -163,11 +164,28 @@ def _css_variables(node: "Node", source: bytes) -> "Iterator[Part]":
             yield Part("variable", text_of(name, source), it, name, is_beside=True)
 
 
+_EMPTY_ONE = re.compile(rb"(?<=;)(?P<more>(?:[ \t]*;)++)")
+_FILTER = re.compile(rb"\bprogid(?P<filter>:[^;{}]*)", re.IGNORECASE)
+_STAR = re.compile(rb"(?<=[;{\s])(?P<star>\*)(?=[a-z-]+[ \t]*:)")
+_PAGE = re.compile(rb"@page[ \t]+[\w-]*(?P<sign>:)(?=\w)")
+_HACK = re.compile(rb"(?P<hack>\\[09])(?=[ \t]*[;}!])")
+_LAYERED = re.compile(rb"@import\s+(?:url\([^()]*\)|\"[^\"\n]*\"|'[^'\n]*')(?P<rest>[^;{}]*)")
+_LAYER = re.compile(rb"@layer[ \t]+[\w.-]+(?:[ \t]*,[ \t]*[\w.-]+)*")
+
+
+def _readable_css(source: bytes) -> bytes:
+    """Return CSS of the same length that the grammar reads, for a text with errors."""
+    for pattern in (_EMPTY_ONE, _FILTER, _STAR, _HACK, _PAGE, _LAYERED):
+        source = pattern.sub(blanked, source)
+    return _LAYER.sub(lambda it: it[0].replace(b".", b"_"), source)
+
+
 CSS = Language(
     name="css",
     grammar=(BUNDLE, "css"),
     suffixes=(".css",),
-    unread=Unread(CSS_SIGNS, mends=False),
+    unread=Unread(CSS_SIGNS, mends=False, masks=(_readable_css,)),
+    names_from_text=True,
     rules={
         "rule_set": _css_rule,
         **dict.fromkeys(("media_statement", "supports_statement", "keyframes_statement", "at_rule"), _css_at_rule),

@@ -102,7 +102,8 @@ class NodeTypes:
         loose: declare something too small for a piece of its own, such as a field.
         clauses: go with a clause of the same name above them, as the equations of a function in Haskell.
         overloads: go with the next node of the same name.
-        named_at_end: have their name, the field "declarator", below what they declare, unless their first row says it.
+        named_at_end: have their name, the field "declarator" or "type_name" of theirs or of a child, below what they
+            declare, unless their first row says it.
         equations: clauses which define nothing new after another clause of the name, such as its signature.
         enum_values: values of an enumeration, which are no fields.
         additions: add members to a type under its name, and define no type; the node itself or its keyword.

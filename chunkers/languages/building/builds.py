@@ -32,14 +32,15 @@ _SPECIAL_TARGET = re.compile(r"\.[A-Z_]+$")
 def _make_rule(node: "Node", source: bytes) -> Found | None:
     targets = child_of_type(node, "targets")
     names = [text_of(it, source) for it in targets.named_children] if targets else []
-    first = next((it for it in names if not _SPECIAL_TARGET.match(it)), "")
+    # Names of other letters than those of ASCII may reach back over the rows above.
+    first = next((it for it in names if not _SPECIAL_TARGET.match(it)), "").rpartition("\n")[2]
     return Found("target", first) if first else None
 
 
 def _further_targets(node: "Node", source: bytes) -> Iterator[Part]:
     targets = child_of_type(node, "targets")
     names = [it for it in targets.named_children if text_of(it, source)] if targets else []
-    for name in names[1:]:
+    for name in (it for it in names[1:] if it.start_point[0] == it.end_point[0]):
         yield Part("", text_of(name, source), node, name, is_beside=True)
 
 
@@ -112,11 +113,22 @@ def _cmake_command(node: "Node", source: bytes) -> Found | None:
 _COMMANDS = _TARGETS | {"project", "option", "set"}
 
 
+_CONFIGURED_ROW = re.compile(rb"^([ \t]*)@(?=\w+@[ \t]*\r?$)", re.MULTILINE)
+_CONFIGURED = re.compile(rb"@(?P<name>\w+)@")
+
+
+def _without_configured(source: bytes) -> bytes:
+    """Make comments of the rows of a template that stand for some commands, and words of its other variables."""
+    return _CONFIGURED.sub(rb"_\g<name>_", _CONFIGURED_ROW.sub(rb"\1#", source)) if b"@" in source else source
+
+
 CMAKE = Language(
     name="cmake",
     grammar=(BUNDLE, "cmake"),
     suffixes=(".cmake", ".cmake.in"),
     filenames=("cmakelists.txt",),
+    removed=(_without_configured,),
+    names_from_text=True,
     rules={
         **dict.fromkeys(("function_def", "macro_def"), _cmake_definition),
         "normal_command": _cmake_command,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.building.unread_groovy import readable_members
 from cqm.chunkers.languages.model import (
     COMMENT,
     GROUP,
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 _TRAIT = re.compile(rb"\btrait(?=[ \t]+[A-Z]\w*)")
 _ENUM = re.compile(
     rb"\benum[ \t]+(?:[A-Z]\w+|[A-Z][ \t])(?=[^{};\n]{0,400}\{)"
-    rb"(?:[^{};\n]{0,400}\{(?P<values>(?:[\w\s,]|\([^(){}\n]{0,200}\))*)(?=[;}]))?"
+    rb"(?:[^{};\n]{0,400}\{(?P<values>(?:[\w\s,]|\([^(){}\n]{0,200}\)"
+    rb"|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+)(?=[;}]))?"
 )
 _RECORD = re.compile(
     rb"\brecord(?P<space>[ \t]+)(?P<name>[A-Z]\w*)(?P<parts>[ \t]*\([^(){};]{0,400}\))(?=[^{}();\n]{0,200}\{)"
@@ -50,6 +52,7 @@ _CONSTRUCTOR = re.compile(
     rb"(?P<name>[A-Z]\w*)(?P<rest>\([^(){}\n]*\)[ \t]*\{)",
     re.MULTILINE,
 )
+_LETTERS = re.compile(rb"[A-Z]\w*\Z")
 _NO_WORD = re.compile(rb"\W")
 
 
@@ -65,9 +68,10 @@ def _readable_groovy(source: bytes) -> bytes:
         source = pattern.sub(_blanked_last, source)
     source = _IMPLEMENTS.sub(_blanked_last, source)
     source = _TUPLE.sub(lambda it: it[0].replace(it["names"], _NO_WORD.sub(b"_", b" " + it["names"][1:])), source)
-    return _CONSTRUCTOR.sub(
+    source = _CONSTRUCTOR.sub(
         lambda it: b" " * (len(it["space"]) - 4) + b"def " + it["name"].lower() + it["rest"], source
     )
+    return readable_members(source)
 
 
 def _as_class(found: re.Match[bytes]) -> bytes:
@@ -90,7 +94,9 @@ def _function(node: "Node", source: bytes) -> Found:
     name = node.child_by_field_name("function")
     if name is not None and name.type == "quoted_identifier":
         return Found("test", text_of(name, source).strip("'\""))
-    found = text_of(name, source)
+    # The first letters of a constructor may have become a word before it.
+    began = _LETTERS.search(source, max(0, name.start_byte - 4), name.start_byte) if name is not None else None
+    found = f"{began[0].decode() if began else ''}{text_of(name, source)}"
     return Found("constructor" if found[:1].isupper() else "function", found)
 
 

@@ -1,5 +1,6 @@
 """Define the rows of Protocol Buffers and GraphQL."""
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from cqm.chunkers.languages.model import (
     NodeTypes,
     Rule,
     blank,
+    blanked,
     by_child,
     child_of_type,
     containers,
@@ -37,7 +39,14 @@ _REQUIRED = re.compile(rb"\brequired(?=[ \t]+[\w.])")
 _EXTENSIONS = re.compile(rb"^[ \t]*extensions\b[^;{}]{0,500}(?=;)", re.MULTILINE)
 _EXTENSIONS_BLOCK = re.compile(rb"^[ \t]*extensions\b[^;{}\[]{0,500}\[[^\[\]]{0,4000}\](?=;)", re.MULTILINE)
 _RESERVED = re.compile(rb"(?P<word>\breserved[ \t]+)(?P<names>[\"'\w][^;{}]{0,600})(?=;)")
-_EXTEND = re.compile(rb"\bextend(?P<space>[ \t]+)(?P<package>[\w.]*\.)?(?P<name>\w+)\s*\{(?P<body>[^{}]*)\}")
+_NOTE_OR_TEXT = rb"//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,4000}+\*/|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|/(?![/*])"
+_FLAT = rb"(?:[^\[\]{}\"'/]|" + _NOTE_OR_TEXT + rb")"
+_NESTED = functools.reduce(lambda inner, _: rb"(?:" + _FLAT + rb"|[\[{]" + inner + rb"*+[\]}])", range(4), _FLAT)
+_OPTIONS = re.compile(rb"=\s*\w+\s*(?P<options>\[" + _NESTED + rb"*+\])(?=\s*;)")
+_OPTION = re.compile(rb"\boption\b[^;={}]{1,300}=\s*(?P<value>\{" + _NESTED + rb"*+\})(?=\s*;)")
+_UNREAD_OPTION = re.compile(rb"[\"'](?:\s|//[^\n]*\n)+[\"']|\.\(|\[\s*\]")
+"""Texts that stand side by side, extensions in a path, empty lists."""
+_EXTEND = re.compile(rb"\bextend(?P<space>[ \t]+)(?P<package>[\w.]*\.)?(?P<name>\w+)\s*\{(?P<body>" + _FLAT + rb"*+)\}")
 _EXTENDED_FIELD = re.compile(rb"(?P<type>(?:\b(?:optional|required|repeated)[ \t]+)?[\w.]+[ \t]+)(?=\w+\s*=\s*\d)")
 
 
@@ -51,6 +60,8 @@ def _readable_proto(source: bytes) -> bytes:
             source = source[:first] + _SYNTAX + blank(text[len(_SYNTAX) :]) + source[found.end() :]
     source = _GROUP_NUMBER.sub(_grouped, source)
     source = _REQUIRED.sub(b"optional", source)
+    source = _OPTIONS.sub(_without_options, source)
+    source = _OPTION.sub(_without_value, source)
     source = _EXTENSIONS_BLOCK.sub(_reserving, source)
     source = _EXTENSIONS.sub(_reserving, source)
     source = _RESERVED.sub(lambda it: it["word"] + b"1" + blank(it["names"][1:]), source)
@@ -60,6 +71,19 @@ def _readable_proto(source: bytes) -> bytes:
 def _grouped(found: re.Match[bytes]) -> bytes:
     first, end = found.start(1) - found.start(), found.end(1) - found.start()
     return b"message" + blank(found[0][len(b"message") : first]) + found[1] + blank(found[0][end:])
+
+
+def _without_options(found: re.Match[bytes]) -> bytes:
+    """Blank the options of a field, which may hold braces in an extension or what the grammar doesn't read."""
+    is_read = b"{" not in found["options"] and not _UNREAD_OPTION.search(found["options"])
+    return found[0] if is_read else blanked(found)
+
+
+def _without_value(found: re.Match[bytes]) -> bytes:
+    value = found["value"]
+    if not _UNREAD_OPTION.search(value):
+        return found[0]
+    return found[0][: -len(value)] + b"1" + blank(value[1:])
 
 
 def _reserving(found: re.Match[bytes]) -> bytes:

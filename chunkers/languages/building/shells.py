@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.building.unread_lines import readable_batch
+from cqm.chunkers.languages.building.unread_powershell import readable_powershell
+from cqm.chunkers.languages.building.unread_vim import readable_vim
 from cqm.chunkers.languages.model import (
     COMMENT,
     IMPORTS,
@@ -27,37 +29,7 @@ from cqm.chunkers.languages.usage_nodes import UsageNodes
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# Vim9 script, which the grammar doesn't know.
-_DEF = re.compile(
-    rb"(?P<space>[ \t]*)(?P<export>export[ \t]+)?(?P<def>def!?)(?P<name>[ \t]+[\w#:.]+)"
-    rb"\((?P<arguments>[^\n]*)\)(?P<result>[^()\n]*)"
-)
 _FUNCTION = re.compile(rb"\bfu(?:n|nc|nct|ncti|nctio|nction)?!?[ \t]")
-_ENDDEF = re.compile(rb"([ \t]*)enddef\b")
-
-
-def _readable_vim(source: bytes) -> bytes:
-    if b"enddef" not in source:
-        return source
-    result: list[bytes] = []
-    inside = False
-    for line in source.split(b"\n"):
-        if found := _DEF.fullmatch(line):
-            result.append(_old_function(found))
-            inside = True
-        elif inside and (end := _ENDDEF.match(line)):
-            result.append(end[1] + b"endfu " + line[end.end() :])
-            inside = False
-        else:
-            # Statements of Vim9 differ; a function needs its name only.
-            result.append(b'"' + b"a" * (len(line) - 1) if inside and line.strip() else line)
-    return b"\n".join(result)
-
-
-def _old_function(found: re.Match[bytes]) -> bytes:
-    before = found["space"] + b" " * len(found["export"] or b"")
-    keyword = b"fu!" if len(found["def"]) == len(b"def") else b"fu! "
-    return before + keyword + found["name"] + b"(" + b" " * len(found["arguments"]) + b")" + b" " * len(found["result"])
 
 
 def _vim_function(node: "Node", source: bytes) -> Found:
@@ -99,7 +71,7 @@ VIM = Language(
         **groups("for_loop", "while_loop"),
         "body": lambda node, _source: Found("group", "", (node,)),
     },
-    removed=(_readable_vim,),
+    removed=(readable_vim,),
     line_comment='"',
     nodes=NodeTypes(bodies=frozenset({"body"}), opening=frozenset({"augroup_statement"})),
 )
@@ -208,6 +180,7 @@ POWERSHELL = Language(
     by_lines=POWERSHELL_LINES,
     grammar=(BUNDLE, "powershell"),
     suffixes=(".ps1", ".psm1", ".psd1"),
+    removed=(readable_powershell,),
     rules={
         **symbols("function", "function_statement", name=by_child("function_name")),
         **inlined("class", "class_statement", name=by_child("simple_name")),

@@ -16,6 +16,9 @@ _RULE = re.compile(rb"(?P<targets>(?:\$\([^()]*\)|[^#:=])++::?(?!=))(?P<needs>.*
 _KEPT = re.compile(rb"[ ]*(?:#|-?s?include\b|export\b|unexport\b|vpath\b|undefine\b)")
 
 
+_CONTINUED = re.compile(rb"\\(\r?)$")
+
+
 def readable_make(source: bytes) -> bytes:
     """Return a makefile of the same length with names and no values, prerequisites or commands.
 
@@ -27,7 +30,11 @@ def readable_make(source: bytes) -> bytes:
     for line in source.split(b"\n"):
         text = line.rstrip(b"\r")
         is_continued = text.endswith(b"\\") and not text.endswith(b"\\\\")
-        if goes_on:
+        if goes_on and not text.strip():
+            # The grammar would go on with the line after it.
+            result[-1] = _CONTINUED.sub(rb"a\1", result[-1])
+            shown, sign = text, b""
+        elif goes_on:
             shown, sign = _filled(text, goes_on), goes_on
         elif inside == b"define" and not _END_OF_DEFINE.match(text):
             shown, sign = b"a" * len(text), b""

@@ -224,6 +224,17 @@ def without_cpp(source: bytes) -> bytes:
     return _MACRO_OF_METHOD.sub(blanked, plain)
 
 
+_TRAILING = re.compile(
+    rb"(?P<head>#[ \t]*+define)(?P<rest>[ \t]+\w++(?:\([^()\n]*\))?(?:[ \t]*/\*(?:[^*\n]|\*(?!/)){0,200}+\*/)?)"
+    rb"(?P<blanks>[ \t]+)(?=\r?\n)"
+)
+
+
+def with_joined_macros(source: bytes) -> bytes:
+    """Put blanks behind a macro without a value before its name: the grammar takes the next row for its value."""
+    return _TRAILING.sub(lambda it: it["head"] + it["blanks"] + it["rest"], source)
+
+
 # "typedef NS_ENUM(NSInteger, Name) {...}" is unknown to the grammar.
 _OBJC_ENUM = re.compile(
     rb"(?P<typedef>typedef\s+)?\b(?P<macro>(?:NS|CF)_(?:\w+_)?(?:ENUM|OPTIONS)\s*\([^,()]{0,99},)"

@@ -13,6 +13,7 @@ from cqm.chunkers.languages.c_family.attributes import (
 )
 from cqm.chunkers.languages.c_family.macros import (
     with_enums,
+    with_joined_macros,
     without_conditions,
     without_cpp,
     without_exports,
@@ -264,7 +265,10 @@ _OBJC_RULES = {
 }
 
 # Headers of the three languages share a suffix.
-_OBJC_TEXT = re.compile(r"\n@(?:interface|protocol|implementation|class|import)\b")
+_OBJC_TEXT = re.compile(
+    r"\n@(?:interface|protocol|implementation|class|import)\b"
+    r"|\n(?:typedef (?:NS|CF)_(?:\w+_)?(?:ENUM|OPTIONS)[ \t]*\(|FOUNDATION_E)"
+)
 _CPP_TEXT = re.compile(
     r"\n[ \t]*+(?:template[ \t]*<|namespace\b[^;=(]*$|class[ \t]+\w[^;(]*$|(?:public|private|protected)[ \t]*:[ \t]*$"
     r"|using[ \t]+\w|#[ \t]*include[ \t]*<(?:string|vector|memory|map|cstd\w+|iostream|utility|type_traits)>)",
@@ -298,7 +302,7 @@ C = Language(
     suffixes=(".c", ".h", ".idc", ".xs"),
     rules=_C_RULES,
     dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
-    removed=(without_macros, without_attributes_of_types),
+    removed=(with_joined_macros, without_macros, without_attributes_of_types),
     nodes=_NODES,
     unread=Unread(
         C_SIGNS,
@@ -322,7 +326,7 @@ CPP = Language(
         *(".cppm", ".ixx"),
     ),
     rules=_CPP_RULES,
-    removed=(without_macros, without_attributes_of_types, without_modules),
+    removed=(with_joined_macros, without_macros, without_attributes_of_types, without_modules),
     nodes=replace(_NODES, local=_LOCAL_OF_CPP),
     unread=Unread(
         CPP_SIGNS,
@@ -342,7 +346,7 @@ OBJC = Language(
     unsafe=nests_expressions,
     suffixes=(".m", ".mm"),
     rules=_OBJC_RULES,
-    removed=(without_macros, with_enums),
+    removed=(with_joined_macros, without_macros, with_enums),
     nodes=replace(_NODES, bodiless=_NODES.bodiless | {"method_declaration"}),
     unread=Unread(
         OBJC_SIGNS,

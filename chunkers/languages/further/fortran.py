@@ -15,6 +15,7 @@ from cqm.chunkers.languages.model import (
     NodeTypes,
     Part,
     Rule,
+    blanked,
     child_of_type,
     groups,
     role,
@@ -106,6 +107,23 @@ def _with_free_comments(source: bytes) -> bytes:
     return source if signs < 2 or _FREE.search(source) else _FIXED.sub(b"!", source)  # noqa: PLR2004 - more than one
 
 
+_BINDINGS_ROWS = re.compile(
+    rb"^[ \t]*(?:generic|(?:module[ \t]+)?procedure)\b[^\n&!]*"
+    rb"(?:&[ \t]*(?:![^\n]*)?\n(?:[ \t]*![^\n]*\n|#[^\n]*\n|[ \t]*\n)*[^\n&!]*)*",
+    re.MULTILINE | re.IGNORECASE,
+)
+_WRAPPED = re.compile(
+    rb"(?<![\w%])(?!(?i:procedure|pass|operator|assignment|read|write|bind|extends)\b)"
+    rb"(?P<macro>[A-Za-z]\w*\()[ \t]*[A-Za-z]\w*[ \t]*(?P<end>\))|^(?P<directive>#[^\n]*)",
+    re.MULTILINE,
+)
+
+
+def _without_wrappers(source: bytes) -> bytes:
+    """Blank macros around procedures of a type, "generic :: get => WRAP(get_a), WRAP(get_b)", and directives there."""
+    return _BINDINGS_ROWS.sub(lambda rows: _WRAPPED.sub(blanked, rows[0]), source)
+
+
 _ENDS = (
     "block_data",
     "module",
@@ -123,7 +141,7 @@ FORTRAN = Language(
     name="fortran",
     grammar=(BUNDLE, "fortran"),
     unsafe=nests_expressions,
-    removed=(_with_free_comments,),
+    removed=(_with_free_comments, _without_wrappers),
     suffixes=(".f", ".f77", ".f90", ".f95", ".f03", ".f08", ".for", ".ftn", ".fpp"),
     rules={
         **dict.fromkeys(_KINDS, _unit),

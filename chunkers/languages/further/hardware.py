@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.languages.further.unread_verilog import readable_verilog
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -99,8 +100,9 @@ def _further(node: "Node", source: bytes) -> "Iterator[Part]":
 
 
 def _ports(node: "Node", source: bytes) -> "Iterator[Part]":
-    """Yield the ports and parameters in the header of a module or interface."""
-    waiting, left = [it for it in node.named_children if it.type in _HEADERS], _MOST_NODES
+    """Yield the ports and parameters in the header of a module, an interface or a class."""
+    heads = (*_HEADERS, "parameter_port_list")
+    waiting, left = [it for it in node.named_children if it.type in heads], _MOST_NODES
     while waiting and left > 0:
         for child in waiting.pop().named_children:
             left -= 1
@@ -108,11 +110,12 @@ def _ports(node: "Node", source: bytes) -> "Iterator[Part]":
                 name = child.child_by_field_name("port_name")
                 if name is not None:
                     yield Part("property", text_of(name, source), child, name)
-            elif child.type == "param_assignment":
+            elif child.type in ("param_assignment", "type_assignment"):
                 name = child_of_type(child, "simple_identifier")
+                kind = "constant" if child.type == "param_assignment" else "type"
                 if name is not None:
-                    yield Part("constant", text_of(name, source), child, name)
-            elif "port" in child.type or "param" in child.type:
+                    yield Part(kind, text_of(name, source), child, name)
+            elif "port" in child.type or "param" in child.type or child.type == "list_of_type_assignments":
                 waiting.append(child)
 
 
@@ -139,6 +142,7 @@ SYSTEMVERILOG = Language(
     extra="languages",
     unsafe=nests_expressions,
     suffixes=(".sv", ".svh", ".v", ".vh", ".svi"),
+    removed=(readable_verilog,),
     rules={
         **inlined("module", "module_declaration", "package_declaration", "program_declaration", name=_design_name),
         **inlined("interface", "interface_declaration", name=_design_name),
@@ -171,10 +175,12 @@ SYSTEMVERILOG = Language(
     line_comment="//",
     nodes=NodeTypes(
         bodiless=frozenset({"function_prototype", "task_prototype"}),
+        named_at_end=frozenset({"data_declaration", "type_declaration"}),
         loose=frozenset({"function_prototype", "task_prototype", "property_declaration", "text_macro_definition"}),
         parts={
             **dict.fromkeys((*_DATA, "type_declaration"), _further),
             **dict.fromkeys(("module_declaration", "interface_declaration", "program_declaration"), _ports),
+            **dict.fromkeys(("class_declaration", "interface_class_declaration"), _ports),
         },
     ),
     usage=UsageNodes(

@@ -7,7 +7,7 @@ from cqm.chunkers.languages.model import Language, LinePatterns, blank
 _ID = r"(?P<name>[A-Za-z_]\w*)"
 _VB = r"(?:<[^<>\n]{1,200}>[ \t]*)*(?i:(?:(?:Public|Private|Protected|Friend|Shared|Static|Partial|MustInherit"
 _VB += r"|NotInheritable|Overrides|Overridable|MustOverride|Overloads|Shadows|ReadOnly|WriteOnly|Async|Iterator|Default"
-_VB += r"|Global|Declare|WithEvents)\s+)*"
+_VB += r"|Global|Declare|PtrSafe|WithEvents)\s+)*"
 _HASH_COMMENT = r"\s*#"
 _SLASH_COMMENT = r"\s*(?://|/\*|\*(?!\w))"
 _DECORATED = r"\s*(?:@|\[|#\[|\{\.)"

@@ -191,6 +191,9 @@ def _julia_assignment(node: "Node", source: bytes) -> Found | None:
         return None
     if _is_julia_call(left):
         return Found("function", _julia_head(left, source))
+    if left.type == "parametrized_type_expression":
+        # "const MinHeap{T} = Heap{T, Forward}".
+        return Found("type", text_of(left.named_children[0], source))
     if left.type == "typed_expression":
         left = left.named_children[0]
     return Found(variable_kind(name := text_of(left, source)), name) if left.type == "identifier" else None
@@ -230,7 +233,7 @@ def _julia_field_name(node: "Node") -> "Node | None":
 def _julia_constant(node: "Node", source: bytes) -> Found | None:
     inner = node.named_children[0] if node.named_children else None
     found = _julia_assignment(inner, source) if inner is not None and inner.type == "assignment" else None
-    return found if found is None or found.kind == "function" else found._replace(kind="constant")
+    return found if found is None or found.kind in ("function", "type") else found._replace(kind="constant")
 
 
 def _julia_type_name(node: "Node", source: bytes) -> str:
@@ -238,7 +241,7 @@ def _julia_type_name(node: "Node", source: bytes) -> str:
 
 
 def _julia_macro_call(node: "Node", source: bytes) -> Found | None:
-    name = text_of(node.named_children[0], source) if node.named_children else ""
+    name = text_of(node.named_children[0], source).rpartition(".")[2] if node.named_children else ""
     arguments = child_of_type(node, "macro_argument_list")
     first = arguments.named_children[0] if arguments and arguments.named_children else None
     if first is None or arguments is None:

@@ -234,7 +234,7 @@ def _ada_record(shape: "Node | None") -> "Node | None":
 def _ada_parts(node: "Node", source: bytes) -> "Iterator[Part]":
     for shape in node.named_children:
         if shape.type == "enumeration_type_definition":
-            for value in shape.named_children:
+            for value in (it for it in shape.named_children if it.type != "comment"):
                 yield Part("constant", text_of(value, source), value, value)
         record = _ada_record(shape)
         fields = child_of_type(record, "component_list") or record
@@ -295,7 +295,7 @@ ADA = Language(
         **role(COMMENT, "comment"),
         **role(LEADING, "generic_formal_part"),
         **role(IMPORTS, "with_clause", "use_clause"),
-        **groups("compilation_unit", "generic_package_declaration", "ERROR"),
+        **groups("compilation_unit", "generic_package_declaration", "subunit", "ERROR"),
         **groups("non_empty_declarative_part", "protected_definition", "task_definition"),
     },
     line_comment="--",

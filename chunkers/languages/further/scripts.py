@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.further.unread_perl import (
+    without_arrows,
     without_classes,
     without_dashes,
     without_heredocs,
     without_patterns,
     without_references,
+    without_signatures,
 )
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
@@ -238,7 +240,15 @@ PERL = Language(
     by_lines=PERL_LINES,
     unread=Unread(PERL_SIGNS),
     grammar=(BUNDLE, "perl"),
-    removed=(without_heredocs, without_classes, without_dashes, without_references, without_patterns),
+    removed=(
+        without_heredocs,
+        without_classes,
+        without_dashes,
+        without_signatures,
+        without_arrows,
+        without_references,
+        without_patterns,
+    ),
     unsafe=nests_expressions,
     suffixes=(".pl", ".pm", ".t", ".psgi", ".plx"),
     filenames=("cpanfile", "makefile.pl"),

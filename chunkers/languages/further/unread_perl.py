@@ -5,6 +5,21 @@ import re
 from cqm.chunkers.languages.model import blanked
 
 _DASH = re.compile(rb"^[ \t]*use[ \t]+(?!parent|base)[\w:]+[ \t]+(?P<words>-[a-z][^;\n]*)(?=;)", re.MULTILINE)
+_FURTHER = re.compile(
+    rb"^[ \t]*use[ \t]+[A-Z][\w:]*[ \t]+(?:'[^'\n]*'|\"[^\"\n]*\"|qw[ \t]*\([^()]*\))"
+    rb"(?P<words>[ \t]*,[^;{}]{0,4000})(?=;)",
+    re.MULTILINE,
+)
+_ANONYMOUS = re.compile(
+    rb"\bsub(?P<attribute>[ \t]*:[ \t]*\w+(?:\([^()\n]*\))?)?(?P<signature>[ \t]*\([^(){}]{0,1000}\))?(?=[ \t]*\{)"
+)
+_SEVERAL = re.compile(
+    rb"\bfor(?:each)?[ \t]+my[ \t]+(?P<open>\()[ \t]*\$\w+(?P<further>(?:[ \t]*,[ \t]*\$\w+)+[ \t]*\))"
+)
+_BACKSLASH = re.compile(rb"(?<!\\)(?:\\\\)+(?=')")
+_BEFORE_ARROW = re.compile(rb"(?<![\w:$@%&>'\"])(?:s(?=hift->)|__(?=PACKAGE__->))")
+_ALL_OF = re.compile(rb"->[@%$]\*")
+_RETURN = re.compile(rb"(?<![\w$@%&>-])return(?=[ \t][^;{}\n?]{0,300}[ \t]\?[ \t][^;{}\n]{0,300}[ \t]:[ \t])")
 _REFERENCE = re.compile(rb"([*$%@])\{(?!\^?\w+\})(?:[^{}\n]|\{[^{}\n]{0,200}\}){1,200}\}")
 _MATCH = re.compile(rb"([=!]~[ \t]*(?:m|qr)?)/((?:[^/\\\n]|\\.)++)/([a-z]*+)")
 _LAST = re.compile(rb"\$#(?:\$?\w+|\{[^{}\n]{1,200}\})")
@@ -27,8 +42,20 @@ _UNREAD_HEREDOC = re.compile(rb"<<~|<<[\w\"'][^\n]*<<[\w\"'~]")
 
 
 def without_dashes(source: bytes) -> bytes:
-    """Blank the words in "use Mojo::Base -strict": the grammar knows such a word after "use parent" only."""
-    return _DASH.sub(blanked, source)
+    """Blank words as in "use Mojo::Base -strict", which the grammar knows after "use parent" only, and more lists."""
+    return _FURTHER.sub(blanked, _DASH.sub(blanked, source))
+
+
+def without_signatures(source: bytes) -> bytes:
+    """Blank signatures and attributes of functions without a name: "get '/' => sub ($c) {...}"."""
+    return _SEVERAL.sub(blanked, _ANONYMOUS.sub(blanked, source))
+
+
+def without_arrows(source: bytes) -> bytes:
+    """Write variables for "shift->x" and "__PACKAGE__->x", a name for "->@*", assignments for "return $a ? $b : $c"."""
+    source = _BACKSLASH.sub(lambda it: b"_" * len(it[0]), source)
+    source = _BEFORE_ARROW.sub(lambda it: b"$" if it[0] == b"s" else b"$a", source)
+    return _RETURN.sub(b"$_   =", _ALL_OF.sub(b"->aa", source))
 
 
 def without_references(source: bytes) -> bytes:

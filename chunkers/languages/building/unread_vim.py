@@ -1,0 +1,117 @@
+"""Make Vim9 script readable to the grammar of Vim, which knows none of it; positions and rows stay those of the text.
+
+Functions become old ones, and variables such of the number 1; what else differs becomes a comment.
+"""
+
+import re
+
+from cqm.chunkers.languages.model import blanked
+
+_HEAD = re.compile(
+    rb"(?P<space>[ \t]*)(?P<export>export[ \t]+)?(?P<static>static[ \t]+)?(?P<def>def!?)(?P<name>[ \t]+[\w#:.<>]+)\("
+)
+_CLOSED = re.compile(rb"[^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\)[^()]*")
+_ENDDEF = re.compile(rb"([ \t]*)enddef\b")
+_FUNCTION = re.compile(rb"[ \t]*(?:export[ \t]+)?fu(?:n|nc|nct|ncti|nctio|nction)?!?[ \t]+[\w:#.]+[ \t]*\(")
+_ENDFUNCTION = re.compile(rb"[ \t]*endf(?:u|un|unc|unct|uncti|unctio|unction)?\b")
+_VIM9 = re.compile(rb"^[ \t]*vim9s(?:cript)?\b", re.MULTILINE)
+_VARIABLE = re.compile(
+    rb"(?P<space>[ \t]*)(?P<export>export[ \t]+)?(?P<word>var|const|final|let)"
+    rb"(?P<name>[ \t]+(?:[bgwtsv]:)?\w+)(?P<rest>.*)",
+    re.DOTALL,
+)
+_WORDS = {b"var": b"let", b"let": b"let", b"const": b"const", b"final": b"const"}
+_KNOWN = re.compile(
+    rb"[ \t]*(?:silent!?[ \t]+)?(?:if|else|elseif|endif|for|endfor|while|endwhile|try|catch|finally|endtry|augroup"
+    rb"|au|autocmd|com|command|delcommand|hi|highlight|set|setl|setlocal|call|execute|exe|source|runtime|finish|syntax|syn|filetype|packadd"
+    rb"|[nvxsoic]?(?:nore)?map|[nvxsoi]n|[\"|])(?![\w#:.(\[])"
+)
+_BLOCK = re.compile(rb"[ \t]*(?:if|else|elseif|endif|for|endfor|while|endwhile|try|catch|finally|endtry)\b")
+_INTERPOLATED = re.compile(rb"[ \t(]\$['\"]")
+_NOTE = re.compile(rb"(?P<note>[ \t]#[ \t].*)", re.DOTALL)
+_GOES_ON = re.compile(rb"[\[({,]$|[ \t](?:[-+*/.=]=?|\.\.|&&|\|\||\?|:|->)$")
+_BRACKETS = re.compile(rb"\"(?:\\.|[^\"\\])*\"|'[^']*'|[ \t]#[ \t].*|(?P<opening>[\[({])|(?P<closing>[\])}])")
+_OPTION = re.compile(
+    rb"^[ \t:]*com(?:mand)?!?(?:[ \t]+-[a-z]+(?:=[\w.*%+?-]+)?)*?[ \t]+(?P<option>-(?:complete|range|count|addr)=\S+)",
+    re.MULTILINE,
+)
+_OPTIONS = 3
+
+
+def readable_vim(source: bytes) -> bytes:
+    """Return Vim script of the same length that the grammar reads."""
+    for _ in range(_OPTIONS):
+        source = _OPTION.sub(blanked, source)
+    is_vim9 = _VIM9.search(source) is not None
+    if not is_vim9 and b"enddef" not in source:
+        return source
+    rows = source.split(b"\n")
+    result: list[bytes] = []
+    while len(result) < len(rows):
+        at = len(result)
+        head = _HEAD.match(rows[at])
+        if head is not None:
+            result += _old_function(rows, at, head)
+        elif not is_vim9:
+            result.append(rows[at])
+        elif _FUNCTION.match(rows[at]):
+            result += rows[at : _end(rows, at, _ENDFUNCTION) + 1]
+        else:
+            result += _statement(rows, at)
+    return b"\n".join(result)
+
+
+def _end(rows: list[bytes], at: int, pattern: re.Pattern[bytes]) -> int:
+    """Return the row that ends a function; the last one without an end."""
+    return next((row for row in range(at + 1, len(rows)) if pattern.match(rows[row])), len(rows) - 1)
+
+
+def _as_note(row: bytes) -> bytes:
+    text = row.rstrip(b"\r")
+    return b'"' + b"a" * (len(text) - 1) + row[len(text) :] if text.strip() else row
+
+
+def _old_function(rows: list[bytes], at: int, head: re.Match[bytes]) -> list[bytes]:
+    """Return the rows of a function; its statements differ, and its name is all that is needed."""
+    end = _end(rows, at, _ENDDEF)
+    word = head["def"]
+    before = head["space"] + b" " * len((head["export"] or b"") + (head["static"] or b""))
+    room = len(rows[at].rstrip(b"\r")) - head.end()
+    keyword = b"fu!" + b" " * (len(word) - len(b"def"))
+    if not room:
+        keyword = keyword[:-1] if word.endswith(b"!") else b"fu"
+    first = before + keyword + head["name"] + b"()" + b" " * (room - 1)
+    inner = [_as_note(row) for row in rows[at + 1 : end + 1]]
+    if end > at and (closed := _ENDDEF.match(rows[end])):
+        inner[-1] = closed[1] + b"endfu " + rows[end][closed.end() :]
+    return [first + rows[at][len(rows[at].rstrip(b"\r")) :], *inner]
+
+
+def _statement(rows: list[bytes], at: int) -> list[bytes]:
+    """Return a statement outside of functions, with the rows that go on with it."""
+    row = rows[at]
+    if _BLOCK.match(row):
+        return [_NOTE.sub(blanked, row)]
+    if not row.strip() or (_KNOWN.match(row) and not _INTERPOLATED.search(row)):
+        return [row]
+    last, depth = at, _opened(row)
+    while last + 1 < len(rows) and (depth > 0 or _GOES_ON.search(_NOTE.sub(b"", rows[last].rstrip()))):
+        last += 1
+        depth += _opened(rows[last])
+    variable = _VARIABLE.fullmatch(row)
+    return [_old_variable(variable) if variable else _as_note(row), *(_as_note(it) for it in rows[at + 1 : last + 1])]
+
+
+def _opened(row: bytes) -> int:
+    """Return how many brackets a row opens more than it closes."""
+    if row.lstrip().startswith(b"#"):
+        return 0
+    found = [*_BRACKETS.finditer(row)]
+    return sum(it["opening"] is not None for it in found) - sum(it["closing"] is not None for it in found)
+
+
+def _old_variable(found: re.Match[bytes]) -> bytes:
+    text = found["rest"].rstrip(b"\r")
+    value = b" = 1" + b" " * (len(text) - len(b" = 1")) if len(text) >= len(b" = 1") else b" " * len(text)
+    before = found["space"] + b" " * len(found["export"] or b"")
+    return before + _WORDS[found["word"]] + found["name"] + value + found["rest"][len(text) :]
