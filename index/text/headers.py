@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import PurePosixPath
 
-from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.chunkers.model import CLASS_NOTE, FIELDS_NOTE, Chunk, Fact, Metadata
+from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.text.names.parts import name_key
 from cqm.index.text.terms import COMMENT, SparseTerms, document_terms, terms_of
 

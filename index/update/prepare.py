@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from cqm.chunkers.metadata import PROSE_TYPES
 from cqm.chunkers.model import LATE, Chunk, ChunkOptions, Document, Fact
 from cqm.chunkers.quality import check_metadata, is_meaningless
+from cqm.chunkers.source_types import PROSE_TYPES
 from cqm.index.embedding import sentence_vectors
 from cqm.index.files.scan import FoundFile, read_file
 from cqm.index.manifest.rows import ChunkRow, FileRow
