@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING
 from cqm.index.disk.locations import note_use
 from cqm.index.generations.current import Lineage
 from cqm.index.generations.generation import Generation
-from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import Answer, FileProblem, FileState, Query
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
-from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
-from cqm.index.model.uses import ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.search.answer_cache import AnswerCache
 from cqm.index.search.fairness import Turns
 from cqm.index.services import Services
@@ -27,6 +24,9 @@ from cqm.index.update.vectorizer import with_models
 from cqm.index.workers import Workers
 
 if TYPE_CHECKING:
+    from cqm.index.model.changes import Changes, ChangesQuery
+    from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+    from cqm.index.model.uses import ReferenceGroup, SymbolUses
     from cqm.index.questions import Questions
 
 _USE_NOTED_EVERY_SECONDS = 60.0
@@ -82,8 +82,8 @@ class AnsweringIndex:
             return self._questions
 
     def usages(
-        self, name: str, limit: int = 50, cursor: str = "", groups: tuple[ReferenceGroup, ...] = (), depth: int = 1
-    ) -> SymbolUses:
+        self, name: str, limit: int = 50, cursor: str = "", groups: "tuple[ReferenceGroup, ...]" = (), depth: int = 1
+    ) -> "SymbolUses":
         """Return the definitions of a symbol and every line with its name; for the parameters see `UsesQuery`.
 
         Raises:
@@ -92,9 +92,9 @@ class AnsweringIndex:
         """
         self._note_use()
         with self._lineage.reading() as serving:
-            return self._asked().usages(serving, UsesQuery(name, limit, cursor, groups, depth))
+            return self._asked().usages(serving, name, limit, cursor, groups, depth)
 
-    def outline(self, query: OutlineQuery) -> Outline:
+    def outline(self, query: "OutlineQuery") -> "Outline":
         """List the symbols of a file, or the most used symbols of a folder.
 
         Raises:
@@ -116,13 +116,13 @@ class AnsweringIndex:
         with self._lineage.reading() as serving:
             return tuple(serving.manifest.paths_with(part, limit))
 
-    def read(self, query: ReadQuery) -> Reading:
+    def read(self, query: "ReadQuery") -> "Reading":
         """Read a symbol, lines or a file as it is now; see `Reader.read` for the errors."""
         self._note_use()
         with self._lineage.reading() as serving:
             return self._asked().read(serving, query)
 
-    def changes(self, query: ChangesQuery) -> Changes:
+    def changes(self, query: "ChangesQuery") -> "Changes":
         """Find the commits that a question means, and the lines of the first as they are now; see `find_changes`."""
         self._note_use()
         with self._lineage.reading() as serving:

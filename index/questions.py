@@ -8,7 +8,7 @@ from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import Answer, Query
 from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
-from cqm.index.model.uses import SymbolUses, UsesQuery
+from cqm.index.model.uses import ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.search.answer_cache import AnswerCache
 from cqm.index.search.fairness import Turns
 from cqm.index.search.grep import Grepping, KnownFiles, find_lines
@@ -73,8 +73,17 @@ class Questions:
     def _lines(self, serving: Generation, query: Query) -> Page:
         return find_lines(Grepping(serving, self._root, self._options.scan, self._workers, self.known), query)
 
-    def usages(self, serving: Generation, query: UsesQuery) -> SymbolUses:
+    def usages(
+        self,
+        serving: Generation,
+        name: str,
+        limit: int,
+        cursor: str,
+        groups: tuple[ReferenceGroup, ...],
+        depth: int,
+    ) -> SymbolUses:
         """See `AnsweringIndex.usages`."""
+        query = UsesQuery(name, limit, cursor, groups, depth)
         return find_usages(serving, self._workers, query, self._recent, str(self._root))
 
     def outline(self, serving: Generation, query: OutlineQuery) -> Outline:

@@ -7,8 +7,6 @@ from dataclasses import MISSING, Field, fields, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 
-from pathspec import GitIgnoreSpec
-
 from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.model import LATE, ChunkOptions
 from cqm.chunkers.source_types import SOURCE_TYPES, source_type_of
@@ -154,6 +152,8 @@ def _selector(files: str) -> Callable[[str, str], bool]:
         told = f"The pattern {files[:40]!r}... of a chunking rule has {len(files):,} characters"
         message = f"{told}: expected at most {_LONGEST_PATTERN:,}."
         raise ChunkOptionError(message)
+    from pathspec import GitIgnoreSpec  # start-up time: few have rules
+
     try:
         spec = GitIgnoreSpec.from_lines([files])
     except ValueError as error:
