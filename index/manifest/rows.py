@@ -77,6 +77,7 @@ class ChunkRow:
 
     def with_vector(self, space: str, embedded: str, refused: str, fingerprint: str) -> "ChunkRow":
         """Return the row once it has a vector, or none. `dataclasses.replace` takes five times as long."""
-        place = (self.id, self.path, self.position, self.language, self.kind, self.symbol)
-        kept = (self.start_line, self.end_line, self.tokens, self.digest, fingerprint, self.defines, self.route)
-        return ChunkRow(*place, *kept, space, embedded, refused, self.note, self.lacks_note)
+        named = (self.id, self.path, self.position, self.language, self.kind, self.symbol)
+        placed = (self.start_line, self.end_line, self.tokens)
+        vector = (self.route, space, embedded, refused, self.note)
+        return ChunkRow(*named, *placed, self.digest, fingerprint, self.defines, *vector, self.lacks_note)
