@@ -133,8 +133,6 @@ def _error_lines(error: "CqmError") -> Iterator[str]:
 def main() -> None:
     """Run the command line."""
     _leave_working_folder_out()
-    # As an owner's: NumPy's threads wait for work by taking processor time, and its arrays here are small.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             # Closed by the shell (`>&-`): nobody reads what commands print.
