@@ -6,9 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.contents.guess import MORE, NAMES, by_content, by_suffix, is_markdown
-from cqm.chunkers.languages.table import GUESSED, LANGUAGES
-
 if TYPE_CHECKING:
     from cqm.chunkers.languages.model import Language
 
@@ -207,6 +204,8 @@ def language_of(path: str, head: str = "") -> str:
         path: with "/" between parts; only the last part counts.
         head: the first line of the text, or more; empty if unknown.
     """
+    from cqm.chunkers.contents.guess import NAMES, by_content, by_suffix, is_markdown  # start-up time, here and below
+
     written = path.rpartition("/")[2]
     name = written.lower()
     by_name, suffixes = _tables()
@@ -229,6 +228,9 @@ def language_of(path: str, head: str = "") -> str:
 @functools.cache
 def known_languages() -> frozenset[str]:
     """Return the languages that names of files tell: see `language_of`."""
+    from cqm.chunkers.contents.guess import NAMES
+    from cqm.chunkers.languages.table import LANGUAGES
+
     by_name, suffixes = _tables()
     return frozenset((*by_name.values(), *suffixes.values(), *NAMES.values(), *(row.name for row in LANGUAGES), TEXT))
 
@@ -263,6 +265,9 @@ def is_minified(path: str, text: str) -> bool:
 
 @functools.cache
 def _tables() -> tuple[dict[str, str], dict[str, str]]:
+    from cqm.chunkers.contents.guess import MORE
+    from cqm.chunkers.languages.table import GUESSED, LANGUAGES
+
     # Languages with a grammar come last: they win over a format of the same name or suffix.
     rows: tuple[Format | Language, ...] = (*PROSE_FORMATS, *_OTHER_FORMATS, *GUESSED, *LANGUAGES)
     by_name = {name.lower(): row.name for row in rows for name in row.filenames}

@@ -6,45 +6,9 @@ from typing import Any, NamedTuple
 
 from cqm.chunkers.code.outline import TYPES
 from cqm.chunkers.contents.links import issues_in
-from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS
 from cqm.chunkers.model import Document, Fact, Metadata, Piece, maker
 from cqm.chunkers.natural_language import natural_language, natural_language_of_comments
-
-CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"
-SOURCE_TYPES = (CODE, DOCUMENTATION, CONFIG, DATA)
-"""Those that a language or format has; see `source_type_of`."""
-
-CALLABLE = frozenset({"function", "method", "constructor"})
-"""Kinds of callable symbols."""
-
-REFERENCE = "reference"
-"""Kind of the sections of a page which a tool made of documentation comments."""
-
-PROSE_TYPES = frozenset({DOCUMENTATION, JAVADOC, ISSUE})
-"""Source types of nothing but prose; in the others, comments are prose."""
-
-_CONFIGURATION = (
-    "codeowners",
-    "gomod",
-    "ini",
-    "json",
-    "kdl",
-    "lock",
-    "nginx",
-    "openapi",
-    "properties",
-    "toml",
-    "xml",
-    "yaml",
-)
-
-# Any other content type is code.
-_SOURCE_TYPES = {
-    **dict.fromkeys((MARKDOWN, "html", "jupyter", "pdf", *(row.name for row in PROSE_FORMATS)), DOCUMENTATION),
-    **dict.fromkeys(_CONFIGURATION, CONFIG),
-    **dict.fromkeys(("csv", "log"), DATA),
-    JAVADOC: JAVADOC,
-}
+from cqm.chunkers.source_types import CODE, ISSUE, JAVADOC, PROSE_TYPES, source_type_of
 
 # Kinds of pieces which differ from the text around them: comments on code, records of a tracker in JSON.
 _SOURCE_TYPES_OF_KINDS = {
@@ -124,11 +88,6 @@ def _with_issues(
     number = facts.get("number") if source_type == ISSUE else None
     issues = (*((str(number),) if number else ()), *issues_in(own, source_type, language))
     return {**facts, "issues": tuple(dict.fromkeys(issues))} if issues else facts
-
-
-def source_type_of(content_type: str) -> str:
-    """Return the source type of a language or format: "config" for "yaml", "code" for "python"."""
-    return _SOURCE_TYPES.get(content_type, CODE)
 
 
 def names_of(kind: str, symbol: str, package: str) -> _Names:

@@ -4,30 +4,30 @@ import math
 import time
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
 
 from cqm.index.disk.locations import note_use
 from cqm.index.generations.current import Lineage
 from cqm.index.generations.generation import Generation
-from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.query import Answer, FileProblem, FileState, Query
 from cqm.index.model.secrets import RedactedFile
 from cqm.index.model.status import IndexStatus
-from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
-from cqm.index.model.uses import ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.search.answer_cache import AnswerCache
 from cqm.index.search.fairness import Turns
-from cqm.index.search.grep import Grepping, KnownFiles, find_lines
-from cqm.index.search.page import Page, answer_of
-from cqm.index.search.search import Searching, find
-from cqm.index.search.symbols import FreshFiles, Histories, Reader, find_changes, outline
-from cqm.index.search.usages import RecentNames, find_usages
 from cqm.index.services import Services
 from cqm.index.status.running import Runs
-from cqm.index.status.status import building_beside, describe, freshness, going_on
+from cqm.index.status.status import building_beside, describe, going_on
 from cqm.index.update.plan import count_differing
 from cqm.index.update.vectorizer import with_models
 from cqm.index.workers import Workers
+
+if TYPE_CHECKING:
+    from cqm.index.model.changes import Changes, ChangesQuery
+    from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
+    from cqm.index.model.uses import ReferenceGroup, SymbolUses
+    from cqm.index.questions import Questions
 
 _USE_NOTED_EVERY_SECONDS = 60.0
 
@@ -55,10 +55,9 @@ class AnsweringIndex:
         self._workers = workers
         self._runs = Runs(folder)
         self._answers = AnswerCache(services.cache, options)
-        self._recent = RecentNames()
         self._turns = Turns()
-        self._known = KnownFiles()
-        self._fresh = FreshFiles(root, options.scan, options.chunk)
+        self._questions_lock = Lock()
+        self._questions: Questions | None = None
         self._used_at = -math.inf
 
     def search(self, query: Query) -> Answer:
@@ -70,28 +69,21 @@ class AnsweringIndex:
         """
         self._note_use()
         with self._lineage.reading() as serving:
-            # The files decide, and may differ from the index at any time: nothing of such an answer is kept.
-            key = "" if query.mode.is_of_lines else self._answers.key(serving, query)
-            answer = self._answers.get(key) if key else None
-            if answer is None:
-                page = self._lines(serving, query) if query.mode.is_of_lines else self._best(serving, query)
-                answer = answer_of(page, serving.manifest)
-                if key:
-                    self._answers.put(key, answer)
-            return replace(answer, freshness=freshness(self.root, serving.manifest))
+            return self._asked().search(serving, query)
 
-    def _best(self, serving: Generation, query: Query) -> Page:
-        models, reranker = self._services.questions.of(serving), self._services.reranker
-        # A server's searches cost this processor little, and may hang.
-        turns = self._turns if serving.store.in_folder else None
-        return find(Searching(serving, models, reranker, self.options.rerank, turns, str(self.root)), query)
+    def _asked(self) -> "Questions":
+        """Return what answers questions: a fifth of a second to load, which an index that is only updated is spared."""
+        with self._questions_lock:
+            if self._questions is None:
+                from cqm.index.questions import Questions  # start-up time
 
-    def _lines(self, serving: Generation, query: Query) -> Page:
-        return find_lines(Grepping(serving, self.root, self.options.scan, self._workers, self._known), query)
+                parts = (self._services, self._workers, self._answers, self._turns)
+                self._questions = Questions(self.root, self.options, *parts)
+            return self._questions
 
     def usages(
-        self, name: str, limit: int = 50, cursor: str = "", groups: tuple[ReferenceGroup, ...] = (), depth: int = 1
-    ) -> SymbolUses:
+        self, name: str, limit: int = 50, cursor: str = "", groups: "tuple[ReferenceGroup, ...]" = (), depth: int = 1
+    ) -> "SymbolUses":
         """Return the definitions of a symbol and every line with its name; for the parameters see `UsesQuery`.
 
         Raises:
@@ -100,10 +92,9 @@ class AnsweringIndex:
         """
         self._note_use()
         with self._lineage.reading() as serving:
-            query = UsesQuery(name, limit, cursor, groups, depth)
-            return find_usages(serving, self._workers, query, self._recent, str(self.root))
+            return self._asked().usages(serving, name, limit, cursor, groups, depth)
 
-    def outline(self, query: OutlineQuery) -> Outline:
+    def outline(self, query: "OutlineQuery") -> "Outline":
         """List the symbols of a file, or the most used symbols of a folder.
 
         Raises:
@@ -113,7 +104,7 @@ class AnsweringIndex:
         """
         self._note_use()
         with self._lineage.reading() as serving:
-            return outline(serving, self.root, self.options.scan, query)
+            return self._asked().outline(serving, query)
 
     def paths(self, part: str, limit: int = 100) -> tuple[str, ...]:
         """List indexed files whose path has a text, in any case of ASCII; those that begin with it come first.
@@ -125,17 +116,17 @@ class AnsweringIndex:
         with self._lineage.reading() as serving:
             return tuple(serving.manifest.paths_with(part, limit))
 
-    def read(self, query: ReadQuery) -> Reading:
+    def read(self, query: "ReadQuery") -> "Reading":
         """Read a symbol, lines or a file as it is now; see `Reader.read` for the errors."""
         self._note_use()
         with self._lineage.reading() as serving:
-            return Reader(serving, self._workers, self._fresh).read(query)
+            return self._asked().read(serving, query)
 
-    def changes(self, query: ChangesQuery) -> Changes:
+    def changes(self, query: "ChangesQuery") -> "Changes":
         """Find the commits that a question means, and the lines of the first as they are now; see `find_changes`."""
         self._note_use()
         with self._lineage.reading() as serving:
-            return find_changes(Histories(serving, self._workers, self._fresh), query)
+            return self._asked().changes(serving, query)
 
     def status(self, *, look: bool = False) -> IndexStatus:
         """Return the state of the index: files, chunks, freshness, models, running work.

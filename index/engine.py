@@ -118,8 +118,9 @@ class Index(AnsweringIndex):
                     closing.callback(generation.close if is_ours else generation.abandon)
 
     def warm(self) -> None:
-        """Start the parsing workers ahead of an update, which is then .8 s quicker."""
+        """Start the parsing workers ahead of an update, and load what answers questions: both are then quicker."""
         self._workers.warm()
+        self._asked()
 
     def retry_models(self) -> None:
         """Let the next update try failed models again at once."""

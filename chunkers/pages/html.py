@@ -21,7 +21,6 @@ from cqm.chunkers.documents.headed import (
 )
 from cqm.chunkers.documents.markup import OPEN, Token
 from cqm.chunkers.documents.sectioning import WHOLE_BLOCK_LIMITS
-from cqm.chunkers.metadata import REFERENCE
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
 from cqm.chunkers.pages.html_blocks import (
     CODE,
@@ -40,6 +39,7 @@ from cqm.chunkers.pages.html_sizes import MARKUP, Sizes, sizes_of
 from cqm.chunkers.pages.html_text import read
 from cqm.chunkers.pages.html_tools import made_by
 from cqm.chunkers.pages.segments import segments_of_html
+from cqm.chunkers.source_types import REFERENCE
 from cqm.chunkers.splitting import (
     Span,
     Unit,

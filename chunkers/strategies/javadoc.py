@@ -13,8 +13,9 @@ from cqm.chunkers.code.program import Program, program_of
 from cqm.chunkers.code.signature import body_of
 from cqm.chunkers.facts.rows.comments import marked
 from cqm.chunkers.languages.model import COMMENT, GROUP, LEADING, text_of
-from cqm.chunkers.metadata import JAVADOC, names_of
+from cqm.chunkers.metadata import names_of
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
+from cqm.chunkers.source_types import JAVADOC
 from cqm.chunkers.strategies.rules import Rule, Whole
 from cqm.chunkers.tokens import estimate
 

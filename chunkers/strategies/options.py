@@ -7,11 +7,9 @@ from dataclasses import MISSING, Field, fields, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 
-from pathspec import GitIgnoreSpec
-
 from cqm.chunkers.errors import ChunkOptionError
-from cqm.chunkers.metadata import SOURCE_TYPES, source_type_of
 from cqm.chunkers.model import LATE, ChunkOptions
+from cqm.chunkers.source_types import SOURCE_TYPES, source_type_of
 from cqm.chunkers.strategies.late import LateOptions
 from cqm.chunkers.strategies.rules import check, refusal
 from cqm.chunkers.strategies.semantic import Embed
@@ -119,7 +117,7 @@ def rule_of(text: str) -> ChunkRule:
 
     Parameters:
         text: the files are a pattern in .gitignore syntax, `language:` with a name of a language or format, or `type:`
-            with a name of `metadata.SOURCE_TYPES`. `target_tokens` stands for any strategy's size.
+            with a name of `source_types.SOURCE_TYPES`. `target_tokens` stands for any strategy's size.
 
     Raises:
         ChunkOptionError: the text is no rule, the strategy is not for an index, or an option is unknown or out of its
@@ -154,6 +152,8 @@ def _selector(files: str) -> Callable[[str, str], bool]:
         told = f"The pattern {files[:40]!r}... of a chunking rule has {len(files):,} characters"
         message = f"{told}: expected at most {_LONGEST_PATTERN:,}."
         raise ChunkOptionError(message)
+    from pathspec import GitIgnoreSpec  # start-up time: few have rules
+
     try:
         spec = GitIgnoreSpec.from_lines([files])
     except ValueError as error:

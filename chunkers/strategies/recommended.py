@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS, language_of
 from cqm.chunkers.github.records import is_about_issues
 from cqm.chunkers.languages.table import dialect_of
-from cqm.chunkers.metadata import CONFIG, DATA, source_type_of
 from cqm.chunkers.model import ChunkOptions, Document
+from cqm.chunkers.source_types import CONFIG, DATA, source_type_of
 from cqm.chunkers.strategies.hierarchical import HierarchicalOptions
 from cqm.chunkers.strategies.sentence import SentenceOptions
 from cqm.chunkers.strategies.table import Options

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from cqm.chunkers.metadata import PROSE_TYPES
 from cqm.chunkers.model import Chunk
 from cqm.chunkers.natural_language import natural_language, natural_language_of_comments
+from cqm.chunkers.source_types import PROSE_TYPES
 from cqm.chunkers.tokens import QUARTERS, estimate, quarters
 
 _BEGINNING_SHARE = 8

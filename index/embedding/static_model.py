@@ -201,7 +201,7 @@ class StaticEmbedder:
 
     def _counted(self, texts: Sequence[str], role: Role) -> Embeddings:
         began, model = time.monotonic(), self._loaded()
-        sums = [model.sum_of_words(text[:MAX_CHARACTERS]) for text in texts]
+        sums = model.sums_of_words([text[:MAX_CHARACTERS] for text in texts])
         indices = tuple(index for index, it in enumerate(sums) if it)
         embeddings = Embeddings(
             indices,
@@ -247,19 +247,25 @@ class _LoadedModel:
     def dimensions(self) -> int:
         return int(self.codes.shape[1])
 
-    def sum_of_words(self, text: str) -> "_Summed | None":
-        """Sum up the weighted vectors of the text's words; None for a text without words."""
+    def sums_of_words(self, texts: Sequence[str]) -> "list[_Summed | None]":
+        """Sum up the weighted vectors of each text's words; None for a text without words."""
         import numpy as np
 
-        counts = Counter(words_of(text))
-        if not counts:
-            return None
-        tokens = list(map(self.tokens_of, counts))
-        weights = 1 + np.log(np.fromiter(counts.values(), np.float32))
-        rows = np.fromiter(chain.from_iterable(tokens), np.intp)
-        sizes = list(map(len, tokens))
-        total = np.repeat(weights, sizes) @ (self.codes[rows] * self.scales[rows])
-        return _Summed(total, sum(map(mul, counts.values(), sizes)))
+        counted = [Counter(words_of(text)) for text in texts]
+        tokens = [list(map(self.tokens_of, counts)) for counts in counted]
+        sizes = [list(map(len, each)) for each in tokens]
+        # Of all texts at once: calls of NumPy took a third of the time of a text.
+        rows = np.fromiter(chain.from_iterable(chain.from_iterable(tokens)), np.intp)
+        weights = 1 + np.log(np.fromiter(chain.from_iterable(counts.values() for counts in counted), np.float32))
+        weights = np.repeat(weights, np.fromiter(chain.from_iterable(sizes), np.intp))
+        found: list[_Summed | None] = []
+        end = 0
+        for counts, each in zip(counted, sizes, strict=True):
+            start, end = end, end + sum(each)
+            own = rows[start:end]
+            total = weights[start:end] @ (self.codes.take(own, 0) * self.scales.take(own, 0))
+            found.append(_Summed(total, sum(map(mul, counts.values(), each))) if counts else None)
+        return found
 
 
 def _unit(sums: "Sequence[NDArray[np.float32]]", model: _LoadedModel) -> "Vectors":

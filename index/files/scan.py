@@ -24,8 +24,7 @@ from cqm.index.model.errors import ScanError, UnreadableFileError, VanishedFileE
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import SkipReason
 from cqm.index.model.secrets import SecretFinding
-from cqm.index.secrets.file_names import shown_path
-from cqm.index.secrets.redaction import is_allowed_path
+from cqm.index.secrets.file_names import is_allowed_path, shown_path
 
 _HASH_BYTES = 16
 _RACY_NS = 2_000_000_000

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from cqm.chunkers.detect import TEXT, is_generated, is_minified, language_of
 from cqm.chunkers.documents.pdf_text import can_read_pdf
-from cqm.chunkers.metadata import CODE, DOCUMENTATION, source_type_of
+from cqm.chunkers.source_types import CODE, DOCUMENTATION, source_type_of
 from cqm.chunkers.text_of_file import PDF_SUFFIX
 from cqm.index.model.options import ALL, NONE, ScanOptions
 from cqm.index.model.query import SkipReason
-from cqm.index.secrets.file_names import is_secret_path
-from cqm.index.secrets.redaction import is_allowed_path
+from cqm.index.secrets.file_names import is_allowed_path, is_secret_path
 
 NEVER_LISTED = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", ".cqm"})
 """Names never part of a tree: the stores of version control, and our own."""

@@ -11,7 +11,7 @@ from dataclasses import fields
 from itertools import chain, islice
 from typing import Any
 
-from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.ranking.almost import tables_of_names, whole_table
 from cqm.index.ranking.evidence import Candidate

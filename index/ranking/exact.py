@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.file_roles import GENERATED, role_of
 from cqm.index.ranking.question import Question

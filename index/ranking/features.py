@@ -12,7 +12,7 @@ from itertools import accumulate, repeat
 from math import fsum, log, log1p, sqrt
 from typing import NamedTuple
 
-from cqm.chunkers.metadata import CALLABLE, REFERENCE
+from cqm.chunkers.source_types import CALLABLE, REFERENCE
 from cqm.index.ranking.evidence import Candidate, Evidence
 from cqm.index.ranking.file_roles import GENERATED, IN_TESTS, SUPERSEDED, Role, is_test, role_of, superseded
 from cqm.index.ranking.question import Question, roots_of

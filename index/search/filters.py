@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from cqm.chunkers.detect import TEXT, known_languages, language_of
 from cqm.chunkers.languages.table import BY_NAME
-from cqm.chunkers.metadata import CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC, source_type_of
+from cqm.chunkers.source_types import CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.facts import COMPLETE_FACT
 from cqm.index.model.errors import FilterError, QueryError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import NamedTuple
 
-from cqm.chunkers.metadata import PROSE_TYPES, source_type_of
+from cqm.chunkers.source_types import PROSE_TYPES, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.exact import FEW
 from cqm.index.ranking.file_roles import DOCUMENT

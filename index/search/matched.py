@@ -7,7 +7,7 @@ from itertools import takewhile
 from math import fsum, log1p
 from typing import Any, NamedTuple
 
-from cqm.chunkers.metadata import CALLABLE, CODE, source_type_of
+from cqm.chunkers.source_types import CALLABLE, CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import PART, fitting

@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterable
 from fnmatch import translate
 
-from cqm.index.secrets.assignments import assigned
 from cqm.index.secrets.model import Match
-from cqm.index.secrets.names import ANCHORS, anchors, places_of
+from cqm.index.text.globs import paths_matching
 
 _KEYS = """
     id_rsa id_dsa id_ecdsa id_ed25519 id_xmss id_ecdsa_sk id_ed25519_sk id_rsa[._-]* id_ed25519[._-]* id_ecdsa[._-]*
@@ -133,6 +132,11 @@ def is_secret_path(path: str) -> bool:
     return not (is_example or is_source) and bool(_IS_CREDENTIALS.match(name))
 
 
+def is_allowed_path(path: str, globs: tuple[str, ...]) -> bool:
+    """Whether one of the user's globs exempts a file."""
+    return bool(globs) and bool(paths_matching(globs, [path]))
+
+
 _TOKEN = re.compile(
     r"gh[pousr]_\w{30,}|github_pat_\w{20,}|A[KS]IA[A-Z2-7]{16}|gl(?:pat|rt)-[\w-]{18,}|xox[abprs]-[\w-]{10,}"
     r"|xapp-\d-[\w-]{20,}|[rs]k_(?:live|test)_\w{20,}|sk-[\w-]{20,}|AIza[\w-]{33,}|hf_\w{30,}|npm_\w{34,}|pypi-[\w-]{40,}"
@@ -179,6 +183,10 @@ def _secrets_in(path: str) -> list[Match]:
 
 
 def _assigned_in(name: str) -> list[Match]:
+    # Their patterns take longer to compile than a usual tree to list, and few names have a mark.
+    from cqm.index.secrets.assignments import assigned
+    from cqm.index.secrets.names import ANCHORS, anchors, places_of
+
     stem = _SUFFIX.sub("", name)
     low = stem.encode("ascii", "replace").decode("ascii").lower()
     named = sorted(anchors(stem, low, {word: places_of(low, word) for word in ANCHORS}))

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from cqm.index.model.secrets import SecretFinding, SecretOptions
+from cqm.index.secrets.file_names import is_allowed_path
 from cqm.index.secrets.model import Match, Redacted
 from cqm.index.secrets.readable import readable
 from cqm.index.secrets.rules import own_matches
 from cqm.index.secrets.tokens import token_matches
-from cqm.index.text.globs import paths_matching
 
 _KEPT = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 """All characters any program counts as a line end."""
@@ -48,11 +48,6 @@ def find_secrets(text: str, path: str) -> list[Match]:
         elif match.end > match.start:
             merged.append(match)
     return [view.original(it) for it in merged]
-
-
-def is_allowed_path(path: str, globs: tuple[str, ...]) -> bool:
-    """Whether one of the user's globs exempts a file."""
-    return bool(globs) and bool(paths_matching(globs, [path]))
 
 
 def _is_allowed(value: str, patterns: tuple[str, ...]) -> bool:

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from pathspec import GitIgnoreSpec
-
 from cqm.index.model.errors import QueryError
 
 _FOLDER = re.compile(r"/?((?:[^*?\[\]{}!\\/]+/)+)\*\*")
@@ -25,7 +23,8 @@ def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
     if not globs:
         return set()
     globs = [read for glob in globs for each in _alternatives(glob) for read in _with_brackets_as_named(each)]
-    import re2  # start-up time
+    import re2  # start-up time, here and below
+    from pathspec import GitIgnoreSpec
 
     try:
         return set(GitIgnoreSpec.from_lines(globs).match_files(paths))

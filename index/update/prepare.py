@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from cqm.chunkers.metadata import PROSE_TYPES
 from cqm.chunkers.model import LATE, Chunk, ChunkOptions, Document, Fact
 from cqm.chunkers.quality import check_metadata, is_meaningless
+from cqm.chunkers.source_types import PROSE_TYPES
 from cqm.index.embedding import sentence_vectors
 from cqm.index.files.scan import FoundFile, read_file
 from cqm.index.manifest.rows import ChunkRow, FileRow
@@ -25,7 +25,7 @@ from cqm.index.text.headers import (
     part_names,
     text_elsewhere,
 )
-from cqm.index.text.stored_definitions import kinds_in, stored_definitions
+from cqm.index.text.stored_definitions import stored_definitions
 from cqm.index.text.terms import SparseTerms, with_labels
 from cqm.index.workers import Job, Workers
 from cqm.index.workers.limits import MEMORY_BYTES
@@ -232,7 +232,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str, content_hash: 
         route=LATE if is_late else "prose" if chunk.metadata.source_type in PROSE_TYPES else "code",
     )
     labelled = with_labels(terms, definition_terms(chunk.language, defines))
-    kinds = tuple(kinds_in(chunk.kind, told))
+    kinds = tuple(dict.fromkeys((chunk.kind, *(it.kind for it in chunk.definitions))))
     return PreparedChunk(row, chunk.text, chunk.content, known, labelled, text, declarations(chunk), told, kinds)
 
 

@@ -389,7 +389,8 @@ def _seldom_collected() -> Iterator[None]:
     """Have Python look seldom for cycles, in this whole process: it took a fifth of an update's time."""
     with _threshold_lock:
         _thresholds.append(_thresholds[0] if _thresholds else gc.get_threshold())
-        gc.set_threshold(_OBJECTS, *_thresholds[0][1:])
+        # A process may look even more seldom, as ours do.
+        gc.set_threshold(max(_OBJECTS, gc.get_threshold()[0]), *_thresholds[0][1:])
     try:
         yield
     finally:

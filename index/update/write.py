@@ -146,15 +146,9 @@ class _Placed:
         """Its row once it is stored. Without the vector it should have it gets no fingerprint: it is fresh again."""
         row, held, vector = self.part.row, self.held, self.vector or TextVector()
         if held and not self.is_to_write:
-            return replace(row, space=held.space, embedded=held.embedded, refused=vector.refused or held.refused)
+            return row.with_vector(held.space, held.embedded, vector.refused or held.refused, row.fingerprint)
         fingerprint = "" if vector.problem else row.fingerprint
-        return replace(
-            row,
-            space=vector.space_name,
-            embedded=vector.embedded,
-            refused=vector.refused,
-            fingerprint=fingerprint,
-        )
+        return row.with_vector(vector.space_name, vector.embedded, vector.refused, fingerprint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,6 +18,7 @@ from cqm.index.workers.wire import END, FORK, LOAD, REPLY, REQUEST
 
 _LOADED = (
     "cqm.chunkers.chunking",
+    "cqm.chunkers.contents.guess",
     "cqm.index.update.prepare",
     "cqm.index.secrets.redaction",
     "cqm.index.workers.worker",
@@ -25,6 +26,7 @@ _LOADED = (
     "markdown_it",
     "mdit_py_plugins.front_matter",
     "charset_normalizer",
+    "identify.extensions",
 )
 """Imported before the first fork; other modules are loaded by the worker that needs them."""
 

@@ -28,7 +28,7 @@ _RULES = ("XDG_CACHE_HOME", "LOCALAPPDATA", "KF_RULE_CACHE_DIR")
 """Others that it gets: they say where the compiled rules are that find secrets."""
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", os.devnull)
 _PACKAGES = ("cqm.chunkers", "cqm.index", "cqm.server")
-_MANY = 200
+_MANY = 60
 """Entries of folders: a tree that has so many surely has something that looks like a secret."""
 
 

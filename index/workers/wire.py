@@ -97,6 +97,8 @@ def _exactly(connection: socket.socket, size: int) -> bytearray:
 
 def plain(value: object) -> object:
     """Return a value as tuples, lists, dictionaries, texts and numbers."""
+    if type(value) is tuple:
+        return tuple([it if type(it) in _LEAVES else plain(it) for it in value])
     if is_dataclass(value) and not isinstance(value, type):
         return tuple([it if type(it) in _LEAVES or is_plain else plain(it) for it, is_plain in _values(value)])
     if isinstance(value, Enum):
@@ -115,15 +117,16 @@ _NUMBERS = frozenset({tuple[int, ...], tuple[float, ...]})
 def _values(value: object) -> Iterator[tuple[Any, bool]]:
     """Give the values of a dataclass's fields, and whether each is surely plain."""
     kind: type = type(value)
-    names, are_plain = _fields(kind)
-    return zip(attrgetter(*names)(value) if len(names) > 1 else (getattr(value, names[0]),), are_plain, strict=True)
+    values_of, are_plain = _fields(kind)
+    return zip(values_of(value), are_plain, strict=True)
 
 
 @cache
-def _fields(kind: type) -> tuple[tuple[str, ...], tuple[bool, ...]]:
-    """Return the names of a dataclass's fields, and which of them hold numbers alone: most of a file's chunks."""
-    hints = get_type_hints(kind)
-    return _names(kind), tuple(hints[name] in _NUMBERS for name in _names(kind))
+def _fields(kind: type) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[bool, ...]]:
+    """Return what gives the values of a dataclass's fields, and which hold numbers alone: most of a file's chunks."""
+    names, hints = _names(kind), get_type_hints(kind)
+    are_plain = tuple(hints[name] in _NUMBERS for name in names)
+    return (attrgetter(*names) if len(names) > 1 else lambda value: (getattr(value, names[0]),)), are_plain
 
 
 @cache

@@ -17,7 +17,7 @@ from cqm.server.boundary import SAMPLE_MARK
 from cqm.server.console import one_line, visible
 
 _CODE = "code"
-"""`chunkers.metadata.CODE`: that module knows all languages, and takes longer to load than a search takes."""
+"""`chunkers.source_types.CODE`: that module loads others, which a client does without."""
 
 _SURROUNDING_TOKENS = 2 * MARK_TOKENS + 1
 """For the marks of left-out lines around what was asked for."""

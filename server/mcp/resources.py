@@ -57,7 +57,7 @@ def mime_type(uri: str) -> str:
     """Tell what a resource holds by the name of its file: code of a language, Markdown, JSON or plain text."""
     name = split_place(uri)[0].rpartition("/")[2]
     from cqm.chunkers.detect import language_of  # start-up time: it knows all languages
-    from cqm.chunkers.metadata import CODE, source_type_of
+    from cqm.chunkers.source_types import CODE, source_type_of
 
     language = language_of(name, "") if "." in name else ""
     if language in _TYPES:

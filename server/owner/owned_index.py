@@ -104,6 +104,10 @@ class OwnedIndex:
         # Modules for indexing load after clients may come, which are busy with their own start meanwhile.
         from cqm.server.owner.session import Session
 
+        if source is None:
+            # There is something to ask, and the client that asks is busy with its own start, too.
+            import cqm.index.questions  # noqa: F401 - loaded ahead
+
         session = Session(self._build, self._folder, self._look, source)
         try:
             self._serve_all(session)

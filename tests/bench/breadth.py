@@ -22,9 +22,9 @@ from cqm.chunkers.code.syntax import lost_rows
 from cqm.chunkers.detect import PROSE_FORMATS, language_of
 from cqm.chunkers.errors import UndecodableError
 from cqm.chunkers.languages.table import BY_NAME
-from cqm.chunkers.metadata import source_type_of
 from cqm.chunkers.model import ChunkOptions
 from cqm.chunkers.registry import chunker_of
+from cqm.chunkers.source_types import source_type_of
 from cqm.chunkers.text_of_file import read_text
 
 PATTERNS = {

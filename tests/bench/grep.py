@@ -87,7 +87,7 @@ def pages(index: Index, query: Query) -> Iterator[Answer]:
 
 def verdict(index: Index, query: Query, theirs: set[tuple[str, int]]) -> str:
     """Compare the lines found in files of the index, without those in which secrets are redacted."""
-    known = index._known.of(index._lineage.serving)
+    known = index._asked().known.of(index._lineage.serving)
     files = {file.path for file in known if file.is_plain}
     query = replace(query, exclude=tuple(f"/{file.path}" for file in known if not file.is_plain))
     theirs = {place for place in theirs if place[0] in files}

@@ -15,8 +15,8 @@ from statistics import mean, quantiles
 from cqm.chunkers.decode import HEAD_BYTES, decode, is_binary
 from cqm.chunkers.detect import is_generated, is_minified, language_of
 from cqm.chunkers.errors import UndecodableError
-from cqm.chunkers.metadata import PROSE_TYPES, source_type_of
 from cqm.chunkers.natural_language import natural_language
+from cqm.chunkers.source_types import PROSE_TYPES, source_type_of
 from cqm.chunkers.tokens import estimate, openai_tokenizer
 
 ENCODINGS = ("o200k_base", "cl100k_base")

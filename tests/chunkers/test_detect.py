@@ -3,8 +3,8 @@ import pytest
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.detect import is_generated, is_minified, known_languages, language_of
 from cqm.chunkers.languages.table import LANGUAGES
-from cqm.chunkers.metadata import source_type_of
 from cqm.chunkers.model import ChunkOptions, Document
+from cqm.chunkers.source_types import source_type_of
 
 
 @pytest.mark.parametrize(

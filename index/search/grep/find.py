@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from cqm.chunkers.metadata import source_type_of
+from cqm.chunkers.source_types import source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError, ScanError
 from cqm.index.model.options import ScanOptions

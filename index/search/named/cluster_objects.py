@@ -3,7 +3,7 @@
 import re
 from itertools import islice
 
-from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.text.stored_definitions import read_definitions
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.model.uses import Definition
 from cqm.index.ranking.almost import names_almost

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.files.listed import is_folder, listed_file, reason_for_nothing
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow

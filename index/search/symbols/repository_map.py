@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from cqm.chunkers.metadata import CODE, source_type_of
+from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.batched import batched
 from cqm.index.generations.generation import Generation
 from cqm.index.model.symbols import Outline, OutlineEntry, OutlineFile, OutlineSymbol

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cqm.chunkers.facts.names import COMMENT, DEFINITION, DOCUMENT, KINDS, VALUE, Occurrence
-from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.chunkers.model import Document
+from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.model.uses import ReferenceGroup
 from cqm.index.ranking.file_roles import role_of

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from cqm.chunkers.metadata import CODE, source_type_of
 from cqm.chunkers.model import ChunkOptions, Document, SymbolFacts
+from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.uses import Definition
