@@ -116,19 +116,6 @@ class Greeting:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """A call of a method of the index, with its arguments by name.
-
-    Attributes:
-        trace: the client's span; see `cqm.index.tracing.carried`.
-    """
-
-    method: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    trace: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Failure:
     """An error: its class, and the fields of `CqmError`."""
 
@@ -229,17 +216,20 @@ def read_request(message: Message) -> tuple[str, dict[str, Any], Mapping[str, st
     Raises:
         SharingError: no index has the method, or it takes other arguments.
     """
-    called: Request = read(Request, message)
+    method, given = message.get("method"), message.get("arguments", {})
+    if not isinstance(method, str) or not isinstance(given, dict):
+        raise SharingError("A message was not understood: expected a method and its arguments by name.")
     known = methods()
-    if called.method not in known:
-        raise SharingError(f"Unknown method {called.method!r}: expected one of {sorted(known)}.")
-    takes = known[called.method].takes
-    if takes.keys() != called.arguments.keys():
-        raise SharingError(
-            f"Method {called.method}: expected arguments {sorted(takes)}, got {sorted(called.arguments)}."
-        )
-    arguments = {name: read(takes[name], value) for name, value in called.arguments.items()}
-    return called.method, arguments, called.trace
+    if method not in known:
+        raise SharingError(f"Unknown method {method!r}: expected one of {sorted(known)}.")
+    takes = known[method].takes
+    if takes.keys() != given.keys():
+        raise SharingError(f"Method {method}: expected arguments {sorted(takes)}, got {sorted(given)}.")
+    arguments = {name: read(takes[name], value) for name, value in given.items()}
+    return method, arguments, read(_TRACE, message["trace"]) if "trace" in message else {}
+
+
+_TRACE = Mapping[str, str]
 
 
 def written(value: object) -> Any:  # noqa: ANN401 - JSON
