@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cqm.index.model.query import Confidence
 from cqm.index.ranking.confidence_weights import READ, UNREAD, WORDS_ALONE
 from cqm.index.ranking.question import Question
-from cqm.index.text.terms import name_term, stem_term, terms_among
+from cqm.index.text.terms import name_term, stem_term, terms_said
 
 KNOWN_SPACE = "embedded-code-256-"
 """Beginning of `Space.vector_name` of the model whose cosines were learned from."""
@@ -151,17 +151,15 @@ def _cosines(cosines: Mapping[str, Mapping[str, float]]) -> tuple[float, float]:
 
 
 def _said(asked: frozenset[int], question: Question, texts: Sequence[str]) -> list[frozenset[int]]:
-    """Return the terms asked for in each of the first texts, and in each further one that may have terms these lack.
-
-    Splitting a text into terms is dear, looking for the root of a word in it is not.
-    """
-    roots = {stem_term(word): word.removesuffix("y") for word in question.words}
-    found = [terms_among(text, asked) for text in texts[:_BEST]]
+    """Return the terms asked for in each of the first texts, and in each further one that may have terms these lack."""
+    known = {stem_term(word): word.removesuffix("y") for word in question.words}
+    roots = {term: known.get(term, "") for term in asked}
+    found = [terms_said(text, roots) for text in texts[:_BEST]]
     missing = asked.difference(*found)
     for text in texts[_BEST:]:
         lowered = text.lower()
-        if any(roots.get(term, "") in lowered for term in missing):
-            found.append(terms_among(text, asked))
+        if any(roots[term] in lowered for term in missing):
+            found.append(terms_said(text, roots))
             missing -= found[-1]
     return found
 

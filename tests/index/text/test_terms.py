@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqm.index.text.terms import SparseTerms, count_terms, document_terms, query_terms, stem, stems
+from cqm.index.text.terms import (
+    SparseTerms,
+    count_terms,
+    document_terms,
+    query_terms,
+    stem,
+    stem_term,
+    stems,
+    terms_said,
+)
 
 USUAL_LENGTH = 100.0
 
@@ -160,3 +169,16 @@ def test_the_terms_of_two_texts_add_up(first: str, second: str) -> None:
 @given(st.text(alphabet=st.characters(codec="utf-8")))
 def test_every_text_with_a_word_finds_itself(text: str) -> None:
     assert (score(text, text) > 0) == bool(document(text).indices)
+
+
+WORDS = st.sampled_from(["getUserNames", "user", "queries", "query", "HTTPServer2", "running", "re_entry", "é", "使う"])
+
+
+@given(
+    st.lists(WORDS | st.text("aeisrunygd_ES9 ", max_size=12) | st.text(max_size=6), max_size=12).map(" \n".join),
+    st.lists(WORDS | st.text("aeisrunygd", min_size=1, max_size=8), min_size=1, max_size=4),
+    st.booleans(),
+)
+def test_a_text_has_the_same_terms_looked_for_by_their_roots_as_split(text: str, asked: list[str], known: bool) -> None:
+    roots = {stem_term(word): word.removesuffix("y") if known else "" for word in stems(" ".join(asked))}
+    assert terms_said(text, roots) == roots.keys() & count_terms(text).keys()
