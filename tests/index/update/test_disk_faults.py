@@ -24,6 +24,8 @@ NOBODY = 65534
 MOUNTED = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 PREPARED = """
 import os, resource, shutil, sys
+# Where files are limited, Python leaves a module's compiled form cut short, and nobody can load it any more.
+sys.dont_write_bytecode = True
 from pathlib import Path
 from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
