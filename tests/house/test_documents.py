@@ -154,6 +154,8 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     shell = Shell(top / "project", kept | {"HOME": str(top / "home"), "PATH": path}, Forks() if HAS_FORK else None)
     as_somebody = "git -c user.name=demo -c user.email=demo@localhost"
     shell.run(f"git init --quiet && git add . && {as_somebody} commit --quiet -m 'Retry when the server is busy'")
+    # Pages are read in any order, and one deletes the index.
+    shell.run("cqm index")
     yield shell
     # The process that owns the index ends with it.
     shell.run("cqm remove --yes .")
