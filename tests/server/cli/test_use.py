@@ -146,7 +146,7 @@ def test_the_home_folder_must_be_named_to_be_indexed(cqm: "Cqm") -> None:
     ("limit", "most", "remedy"),
     [
         ("RLIMIT_NOFILE", 14, "ulimit -n"),
-        ("RLIMIT_AS", 400 << 20, "ulimit -v"),
+        ("RLIMIT_AS", 300 << 20, "ulimit -v"),
         ("RLIMIT_FSIZE", 200_000, "ulimit -f"),
     ],
 )
