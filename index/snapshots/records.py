@@ -159,10 +159,11 @@ def read_chunk(line: bytes, path: str, least: int, dimensions: Mapping[str, int]
     if not 0 <= row.end_line - row.start_line <= read.text.count("\n"):
         raise RecordError(f"a chunk of {path} has not the lines of its text")
     _require_numbers(row.end_line, row.tokens, *(abs(it) for it in read.metadata.values() if isinstance(it, int)))
-    for it in parse(list[StoredDefinition], read.definitions.encode()) if read.definitions else ():
+    defined = parse(list[StoredDefinition], read.definitions.encode()) if read.definitions else []
+    for it in defined:
         _require_numbers(it.first, it.line, it.last)
     payload: dict[str, object] = {"path": path, "dirs": folders_of(path), "language": row.language}
-    payload["kind"] = kinds_in(row.kind, read.definitions)
+    payload["kind"] = kinds_in(row.kind, defined)
     payload |= {"text": read.text, "source_type": read.source_type}
     payload |= {name: it for name in ("content", "context", "definitions") if (it := getattr(read, name))}
     payload |= {"issues": list(read.issues)} if read.issues else {}

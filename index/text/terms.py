@@ -144,7 +144,7 @@ def terms_said(text: str, roots: Mapping[int, str]) -> frozenset[int]:
             empty where it is not known.
     """
     if not text.isascii() or not all(roots.values()):
-        return frozenset(roots).intersection(chain.from_iterable(map(_hashes, set(_words(text)))))
+        return frozenset(roots.keys() & distinct_terms(text))
     plain = text.translate(ONLY_WORDS)
     lowered = plain.lower()
     return frozenset(term for term, root in roots.items() if _is_said(term, root, plain, lowered))

@@ -25,7 +25,7 @@ from cqm.index.text.headers import (
     part_names,
     text_elsewhere,
 )
-from cqm.index.text.stored_definitions import stored_definitions
+from cqm.index.text.stored_definitions import kinds_in, stored_definitions
 from cqm.index.text.terms import SparseTerms, with_labels
 from cqm.index.workers import Job, Workers
 from cqm.index.workers.limits import MEMORY_BYTES
@@ -232,7 +232,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str, content_hash: 
         route=LATE if is_late else "prose" if chunk.metadata.source_type in PROSE_TYPES else "code",
     )
     labelled = with_labels(terms, definition_terms(chunk.language, defines))
-    kinds = tuple(dict.fromkeys((chunk.kind, *(it.kind for it in chunk.definitions))))
+    kinds = tuple(kinds_in(chunk.kind, chunk.definitions))
     return PreparedChunk(row, chunk.text, chunk.content, known, labelled, text, declarations(chunk), told, kinds)
 
 

@@ -27,7 +27,8 @@ _USUAL_LINE = 256
 """Characters of a line that is remembered with its tokens."""
 _MOST_KNOWN = 1 << 13
 _known: dict[str, float] = {}
-"""Tokens by line, since answers to one client show the same lines again and again. Half the time of an `lru_cache`."""
+"""Tokens by line, since answers to one client show the same lines again and again. An answer was written in .32 ms with
+it, in .34 with an `lru_cache` of as many lines."""
 
 
 def most_tokens(text: str) -> float:

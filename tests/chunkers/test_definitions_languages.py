@@ -202,6 +202,34 @@ def test_a_function_in_a_comment_or_text_is_no_definition() -> None:
     assert set(lines_of("a.py", text)) == {"f"}
 
 
+ATTRIBUTES = (
+    """\
+struct packet {
+  int a;
+} PACKED;
+union value {
+  int i;
+} ALIGNED(8);
+enum color { RED } __packed;
+struct table { int b; } TABLE[3], OTHER;
+struct one { int c; } ONE = { 1 };
+""",
+    {
+        "packet": 1,
+        "packet.a": 2,
+        "value": 4,
+        "value.i": 5,
+        "color": 7,
+        "color.RED": 7,
+        "TABLE": 8,
+        "OTHER": 8,
+        "table.b": 8,
+        "ONE": 9,
+        "one": 9,
+    },
+    {"PACKED", "ALIGNED", "__packed"},
+)
+
 CONSTRUCTS: dict[str, tuple[str, str, dict[str, int], set[str]]] = {
     "javascript: exports, prototypes and patterns": (
         "a.js",
@@ -323,62 +351,8 @@ struct foo { int in; } var;
         },
         {"Same.Same"},
     ),
-    "c: a macro in capitals behind a type is its attribute, and no variable": (
-        "a.c",
-        """\
-struct packet {
-  int a;
-} PACKED;
-union value {
-  int i;
-} ALIGNED(8);
-enum color { RED } __packed;
-struct table { int b; } TABLE[3], OTHER;
-struct one { int c; } ONE = { 1 };
-""",
-        {
-            "packet": 1,
-            "packet.a": 2,
-            "value": 4,
-            "value.i": 5,
-            "color": 7,
-            "color.RED": 7,
-            "TABLE": 8,
-            "OTHER": 8,
-            "table.b": 8,
-            "ONE": 9,
-            "one": 9,
-        },
-        {"PACKED", "ALIGNED", "__packed"},
-    ),
-    "c++: a macro in capitals behind a type is its attribute, and no variable": (
-        "a.cpp",
-        """\
-struct packet {
-  int a;
-} PACKED;
-union value {
-  int i;
-} ALIGNED(8);
-enum color { RED } __packed;
-struct table { int b; } TABLE[3], OTHER;
-struct one { int c; } ONE = { 1 };
-""",
-        {
-            "packet": 1,
-            "packet.a": 2,
-            "value": 4,
-            "value.i": 5,
-            "color": 7,
-            "color.RED": 7,
-            "TABLE": 8,
-            "OTHER": 8,
-            "table.b": 8,
-            "ONE": 9,
-            "one": 9,
-        },
-        {"PACKED", "ALIGNED", "__packed"},
-    ),
+    "c: a macro in capitals behind a type is its attribute, and no variable": ("a.c", *ATTRIBUTES),
+    "c++: a macro in capitals behind a type is its attribute, and no variable": ("a.cpp", *ATTRIBUTES),
     "c++: macros which look like declarations, operators, aliases": (
         "a.cpp",
         """\

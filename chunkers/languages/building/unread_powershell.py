@@ -21,7 +21,10 @@ _WORDS = re.compile(rb"(?<![\w$:.@\[*-])" + _WORD + rb"(?:[ \t]*+,[ \t]*+" + _WO
 _COMMA = re.compile(rb"[ \t]*,[ \t]*")
 _AFTER_TEXT = re.compile(
     rb"(?:\"[^\"\n]*\"|'[^'\n]*')[ \t]*,(?P<words>[ \t]*"
-    rb"" + _WORD + rb"(?:[ \t]*+,[ \t]*+" + _WORD + rb")*+)(?![\w:(\[]|[ \t]*=)"
+    + _WORD
+    + rb"(?:[ \t]*+,[ \t]*+"
+    + _WORD
+    + rb")*+)(?![\w:(\[]|[ \t]*=)"
 )
 _LABEL = re.compile(
     rb"(?i)(?<![\w$-])(?:break|continue)[ \t]+(?P<label>[A-Za-z]\w*)(?=[ \t\r]*(?:[;}#]|$))", re.MULTILINE

@@ -49,17 +49,16 @@ def _replacing(receive: "Receive", most: int) -> "Receive":
         if is_read:
             return await receive()
         is_read = True
-        body = bytearray()
-        while len(body) <= most:
+        body, has_more = bytearray(), True
+        while has_more and len(body) <= most:
             message = await receive()
             if message["type"] != "http.request":
                 return message
             body += message.get("body", b"")
-            if not message.get("more_body", False):
-                break
+            has_more = message.get("more_body", False)
         if any(escape in body for escape in _ESCAPES):
             # Both escapes have six bytes, so that the length stays.
             body = bytearray(with_whole_characters(body.decode("latin-1")).encode("latin-1"))
-        return {"type": "http.request", "body": bytes(body), "more_body": False}
+        return {"type": "http.request", "body": bytes(body), "more_body": has_more}
 
     return received
