@@ -23,6 +23,7 @@ from cqm.index.rerank.words import DEPTH, LEAST_SENTENCE, read_again
 from cqm.index.search.candidates import Found, Wanted, for_example, for_question, point_filter
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import Filtered, check_nothing, with_filters
+from cqm.index.search.in_english import confidence_of, is_answered, is_better
 from cqm.index.search.judging import Seen, judged
 from cqm.index.search.matched import Naming, definitions_first, namings, without_other_kinds
 from cqm.index.search.named.defining import NameLookup
@@ -32,7 +33,7 @@ from cqm.index.search.named.project_files import about_project, project_files
 from cqm.index.search.page import Page
 from cqm.index.search.similar import Example, find_example
 from cqm.index.search.whole_symbols import parents_of
-from cqm.index.text.foreign.english import in_english, says
+from cqm.index.text.foreign.english import in_english
 from cqm.index.tracing import note, traced
 
 if TYPE_CHECKING:
@@ -48,11 +49,6 @@ _DEPTHS = (1, 4, 20)
 SHOWN = ("text", "content", "context", "metadata", "definitions")
 """Payload fields of a hit."""
 _READ = ("path", "text", "content")
-_TELLING = 3
-"""Results telling whether a question's own words found something."""
-_LEAST_KNOWN = 0.7
-"""Share of a question's words in English, with fewer of which no answer is sure."""
-_SURENESS = (Confidence.NONE, Confidence.LOW, Confidence.HIGH)
 _JUDGED = 10
 """Results telling how far to rely on an answer, whatever page of it is shown."""
 
@@ -83,7 +79,7 @@ def find(searching: Searching, query: Query) -> Page:
     """Search one generation.
 
     A question of another language is asked in English too, unless its answer is sure: named, quoted, or a text in that
-    language. If such a text is among the first results, the likelier answer counts; else the English, unless less sure.
+    language. If such a text is among the first results, the likelier answer counts; else the English, if it is one.
 
     Raises:
         QueryError: a parameter of the query is not valid, or the index has no language, kind or path asked for.
@@ -92,19 +88,14 @@ def find(searching: Searching, query: Query) -> Page:
     asked = _read(searching, query)
     page, judgement = _answered(searching, asked)
     text = asked.query.text
-    if not (english := in_english(text)):
+    if not (english := in_english(text)) or is_answered(page, judgement, text):
         return page
-    is_own, is_named = any(says(hit.text, text) for hit in page.hits[:_TELLING]), judgement.likelihood is None
-    if (is_own or is_named) and judgement.confidence is Confidence.HIGH:
+    again = _answered(searching, _read(searching, replace(asked.query, text=english.text)))
+    if not is_better(again, (page, judgement), text):
         return page
-    again, judged_again = _answered(searching, _read(searching, replace(asked.query, text=english.text)))
-    before, now = (chance_of(it, 0) if is_own else _SURENESS.index(it.confidence) for it in (judgement, judged_again))
-    if now < before:
-        return page
-    told = _joined("; ", asked.filtered.told, again.degraded)
-    is_sure = english.known >= _LEAST_KNOWN or again.confidence is Confidence.NONE
-    confidence = again.confidence if is_sure else Confidence.LOW
-    return replace(again, degraded=told, in_english=english.text, confidence=confidence)
+    told = _joined("; ", asked.filtered.told, again[0].degraded)
+    confidence = confidence_of(again[0], english)
+    return replace(again[0], degraded=told, in_english=english.text, confidence=confidence)
 
 
 def _answered(searching: Searching, asked: "_Asked") -> tuple[Page, Judgement]:

@@ -69,6 +69,11 @@ def says(text: str, question: str) -> bool:
     return not own.isdisjoint(_table(language).keys() & words_of(text, language))
 
 
+def is_translated(path: str, question: str) -> bool:
+    """Whether a file has messages in a question's language: `locales/ja.ts`, `values-ja/strings.xml`, `texts_ja.py`."""
+    return re.search(rf"(?:^|[/._-]){language_of(question)}(?:[_-][A-Za-z]+)?(?:[/.]|$)", path) is not None
+
+
 def _words(text: str, language: str) -> Iterator[_Word]:
     """Yield the words of a question that say something, in order."""
     row, table, end = LANGUAGES[language], _table(language), 0

@@ -115,6 +115,19 @@ def test_a_text_in_the_language_of_the_question_answers_it(index: Index, tmp_pat
     assert (answer.hits[0].path, answer.in_english) == ("docs.md", "")
 
 
+@pytest.mark.parametrize("path", ["locales/ja.ts", "texts_ja.py", "ja.lproj/names.swift", "words.tsv", "strings.json"])
+def test_translated_messages_and_data_do_not_answer_in_place_of_code(tmp_path: Path, path: str) -> None:
+    rows = {"json": '{"expired": "キャッシュの期限切れのエントリを削除しました"}\n'}
+    text = rows.get(path.rpartition(".")[2], "expired\tキャッシュの期限切れのエントリを削除しました\n")
+    (tmp_path / path).parent.mkdir(exist_ok=True)
+    (tmp_path / path).write_text(text if path.endswith(("tsv", "json")) else f"// {text}", encoding="utf-8")
+    (tmp_path / "cache.py").write_text(FILES[CACHE], encoding="utf-8")
+    with Index.open(tmp_path, IndexOptions(home=tmp_path / ".home")) as both:
+        both.update()
+        assert both.search(Query("期限切れのエントリはどこでキャッシュから削除されますか")).hits[0].path == "cache.py"
+        assert both.search(Query("「キャッシュの期限切れのエントリを削除しました」")).hits[0].path == path
+
+
 def test_an_answer_is_not_sure_where_few_words_of_the_question_are_known(index: Index) -> None:
     surely = index.search(Query("パスワードの確認"))
     unsure = index.search(Query("魑魅魍魎のパスワードの蹉跌と齟齬の確認"))
