@@ -14,7 +14,7 @@ from cqm.server.answers.render import render_answer
 from cqm.server.page import safe
 from cqm.server.ui.code import code_table
 from cqm.server.ui.library import Library
-from cqm.server.ui.markup import choice, field, frame, notes, url
+from cqm.server.ui.markup import choice, field, frame, notes, sentence, url
 
 FIRST = 10
 """Results shown at first; more are a link away."""
@@ -67,10 +67,10 @@ class Asked:
             include=(f"/{escaped(self.folder)}/**",) if self.folder else (),
         )
 
-    def address(self, page: str, **changes: object) -> str:
+    def address(self, page: str, *, at: str = "", **changes: object) -> str:
         """Write the address of a page for this question, with some values changed."""
         known = {name: getattr(self, name) for name in ("q", "mode", "root", "folder", "language", "kind")}
-        return url(page, **(known | {"mode": "" if self.mode == SearchMode.HYBRID else self.mode} | changes))
+        return url(page, at=at, **(known | {"mode": "" if self.mode == SearchMode.HYBRID else self.mode} | changes))
 
 
 def asked_of(parameters: Mapping[str, str]) -> Asked:
@@ -164,7 +164,7 @@ def _written(library: Library, asked: Asked, query: Query, answer: Answer, secon
     yield f"<button type='button' class='copy' data-copy='{copied}'>Copy as agents see it</button></p>"
     advice = advice_lines(query, answer) if answer.chunks or not states else ()
     unknown = _unknown(library, asked)
-    yield notes([*unknown, *states, *((line.removeprefix("Note: ") for line in said) if answer.hits else advice)])
+    yield notes([*unknown, *states, *(map(sentence, said) if answer.hits else advice)])
     for rank, hit in enumerate(answer.hits[: asked.shown]):
         yield _result(library, asked, rank, hit)
     yield f"<p class='pages'>{' '.join(_further(asked, answer))}</p></section></div>"
@@ -194,7 +194,8 @@ def _further(asked: Asked, answer: Answer) -> Iterator[str]:
     if cursor:
         yield f"<a href='{asked.address('./')}'>First results</a>"
     if rest > 0:
-        yield f"<a class='more' href='{asked.address('./', shown=asked.shown + FIRST, cursor=cursor)}'>More results</a>"
+        below = asked.address("./", at=f"r{asked.shown + 1}", shown=asked.shown + FIRST, cursor=cursor)
+        yield f"<a class='more' href='{below}'>More results</a>"
     elif answer.next_cursor:
         yield f"<a class='more' href='{asked.address('./', cursor=answer.next_cursor)}'>Further results</a>"
 
@@ -204,9 +205,11 @@ def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
     folder, _, name = hit.path.rpartition("/")
     symbol = hit.symbol if hit.line else ""
     file = url("file", path=hit.path, line=line, symbol=symbol, at=f"L{line}")
-    where = f"<span class='dim'>{safe(folder)}{'/' if folder else ''}</span>{safe(name)}:{line}"
+    # Apart, a name in Hebrew or Arabic does not pull the number of the line to its other side.
+    above = f"{safe(folder)}/" if folder else ""
+    where = f"<bdi class='dim' dir='ltr'>{above}</bdi><bdi dir='ltr'>{safe(name)}</bdi>:{line}"
     head = f"<a class='place' href='{file}'>{where}</a>"
-    name = f"<b class='symbol'>{safe(hit.symbol)}</b>" if hit.symbol else ""
+    name = f"<bdi class='symbol'>{safe(hit.symbol)}</bdi>" if hit.symbol else ""
     facts = " ".join(f"<span class='tag'>{safe(it)}</span>" for it in (hit.kind, hit.language) if it)
     chance = (
         f"<span class='chance' title='chance to be what was asked for'>{hit.chance:.0%}</span>" if hit.chance else ""
@@ -218,7 +221,7 @@ def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
         f"aria-label='Copy result {rank + 1} as agents see it'>Copy</button>"
     )
     return (
-        f"<article class='hit' tabindex='-1'><h2>{head} {name}</h2>"
+        f"<article class='hit' id='r{rank + 1}' tabindex='-1'><h2>{head} {name}</h2>"
         f"<p class='about'>{facts} {chance} {opens} {copies}</p>{excerpt(asked.q, hit, file)}{why(hit)}</article>\n"
     )
 

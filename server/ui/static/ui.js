@@ -42,13 +42,17 @@ function searchAsYouType(form) {
     results.innerHTML = text;
     results.removeAttribute("aria-busy");
     tellCount(results);
+    if (goesOn) results.querySelector(".hit")?.focus();
+    goesOn = false;
     results.dispatchEvent(new CustomEvent("shown"));
   });
   let asked = questionOf(form);
+  let goesOn = false; // Enter came before the results that it is about.
   const look = () => {
     const now = questionOf(form);
     if (now === asked) return;
     asked = now;
+    goesOn = false;
     ask(`results?${now}`);
     results.setAttribute("aria-busy", "true");
     history.replaceState(null, "", now ? `./?${now}` : "./");
@@ -57,7 +61,8 @@ function searchAsYouType(form) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     look();
-    results.querySelector(".hit")?.focus();
+    if (results.hasAttribute("aria-busy")) goesOn = true;
+    else results.querySelector(".hit")?.focus();
   });
   tellCount(results);
 }
@@ -143,6 +148,12 @@ function follow(place) {
   const events = new EventSource(place.dataset.events);
   events.addEventListener("message", (event) => {
     place.innerHTML = event.data;
+  });
+  // The browser asks again by itself, also after an orderly end; only who does not answer then is gone.
+  events.addEventListener("error", async () => {
+    const answers = await fetch(place.dataset.page, { method: "HEAD" }).then((answer) => answer.ok, () => false);
+    if (!answers && !place.querySelector(".gone"))
+      place.insertAdjacentHTML("afterbegin", "<p class='notes gone' role='alert'>CQM does not answer: was it stopped? This is its last news.</p>");
   });
 }
 
