@@ -143,6 +143,19 @@ def test_a_client_without_a_file_gets_one_and_loses_it_again(home: "Home") -> No
     assert home.files() == {}
 
 
+def test_every_client_gets_another_root_and_loses_its_entry_again(home: "Home") -> None:
+    machine = Machine(home.home, sys.platform, {})
+    rows = [row for row in CLIENTS if row.user]
+    for row in rows:
+        for folder in row.folders:
+            machine.path(folder).mkdir(parents=True, exist_ok=True)
+    assert set(home.actions("--yes", "--root", ".").values()) == {"create"}
+    assert set(home.actions("--yes", "--root", str(home.home)).values()) == {"update"}
+    assert len(home.files()) == len(rows)
+    assert set(home.actions("--yes", "--remove").values()) == {"delete"}
+    assert home.files() == {}
+
+
 def test_what_the_user_wrote_since_stays_when_the_entry_goes(home: "Home") -> None:
     home.write(FILES)
     home.run("--yes", "--instructions")
