@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cqm.server.cli.table import COMMANDS, Lazily, unknown_option, write_commands
+from cqm.server.cli.table import COMMANDS, Lazily, other_command, unknown_option, write_commands
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -35,7 +35,18 @@ class Commands(click.Group):
         if args and (" " in args[0] or (args[0] not in COMMANDS and len(args) == 1 and not args[0].isalpha())):
             words = args[0].replace('"', "'")[:100]
             raise click.UsageError(f'No such command. To search: cqm search "{words}"', ctx)
+        if args[:1] == ["help"]:
+            return self._resolve_help(ctx, args[1:])
+        if args and args[0] not in COMMANDS and (told := other_command(args[0])):
+            raise click.UsageError(told, ctx)
         return super().resolve_command(ctx, args)
+
+    def _resolve_help(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Read `cqm help COMMAND` as `cqm COMMAND --help`."""
+        if args:
+            return super().resolve_command(ctx, [*args, "--help"])
+        click.echo(ctx.get_help())
+        raise click.exceptions.Exit(0)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Offer commands and options; nothing behind an unknown command."""
@@ -51,6 +62,8 @@ class Commands(click.Group):
         """Read the options before a command; `--help` and `--version` print here."""
         try:
             return super().make_context(info_name, args, parent, **extra)
+        except click.NoSuchOption as error:
+            raise click.UsageError(unknown_option(error), error.ctx) from None
         except OSError as error:
             raise click.exceptions.Exit(_code_of_unwritten(error)) from error
 
@@ -185,7 +198,7 @@ def _leave_working_folder_out() -> None:
     epilog="cqm COMMAND --help explains a command and its options.",
 )
 # The name of the distribution, as in `chunkers/extras.py`.
-@click.version_option(package_name="cqm-mcp", message="cqm %(version)s")
+@click.version_option(None, "-V", "--version", package_name="cqm-mcp", message="cqm %(version)s")
 def app() -> None:
     """Index code and documents, and find the right lines in them.
 
