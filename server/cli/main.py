@@ -64,12 +64,17 @@ class Commands(click.Group):
             return super().make_context(info_name, args, parent, **extra)
         except click.NoSuchOption as error:
             raise click.UsageError(unknown_option(error), error.ctx) from None
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(_interrupted()) from None
         except OSError as error:
             raise click.exceptions.Exit(_code_of_unwritten(error)) from error
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
         """Run a command; its result is the exit code."""
-        code = self._run(ctx)
+        try:
+            code = self._run(ctx)
+        except KeyboardInterrupt:
+            code = _interrupted()
         ctx.exit(code)
 
     def _run(self, ctx: click.Context) -> int:
@@ -87,12 +92,15 @@ class Commands(click.Group):
         except CqmError as error:
             say(*_error_lines(error))
             return USAGE if _is_of_usage(error) else PARTIAL
-        except KeyboardInterrupt:
-            say("Interrupted.")
-            return INTERRUPTED
         except OSError as error:
             return _code_of_unwritten(error)
         return int(code or 0)
+
+
+def _interrupted() -> int:
+    """Say that Ctrl-C ended the command, and return the exit code."""
+    click.echo("Interrupted.", err=True)
+    return INTERRUPTED
 
 
 def _code_of_unwritten(error: OSError) -> int:
