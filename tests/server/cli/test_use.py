@@ -98,7 +98,8 @@ def test_savings_of_a_folder_without_an_index_make_none(cqm: "Cqm") -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["index"], ["search", "x"], ["status"], ["watch"], ["serve"], ["preview", "cqm.yml"]]
+    "command",
+    [["index"], ["search", "x"], ["status"], ["watch"], ["serve", "--http", "127.0.0.1:0"], ["preview", "cqm.yml"]],
 )
 def test_a_bad_project_file_stops_every_command_by_file_and_line(cqm: "Cqm", command: list[str]) -> None:
     (cqm.project / "cqm.yml").write_text("search:\n  limits: 5\n")
