@@ -141,7 +141,7 @@ def mentions(library: Library, given: Mapping[str, str]) -> str:
 
 
 def _about(library: Library, part: _Part) -> str:
-    editor = library.editor_link(part.path, part.asked)
+    editor = library.editor_links()(part.path, part.asked)
     language = part.chunks[0].language if part.chunks else ""
     facts = [language, f"{number(part.total, 'line')}", f"{number(len(part.chunks), 'chunk')}"]
     links = [

@@ -165,8 +165,9 @@ def _written(library: Library, asked: Asked, query: Query, answer: Answer, secon
     advice = advice_lines(query, answer) if answer.chunks or not states else ()
     unknown = _unknown(library, asked)
     yield notes([*unknown, *states, *(map(sentence, said) if answer.hits else advice)])
+    editor = library.editor_links()
     for rank, hit in enumerate(answer.hits[: asked.shown]):
-        yield _result(library, asked, rank, hit)
+        yield _result(asked, rank, hit, editor(hit.path, hit.asked_line or hit.line or hit.start_line))
     yield f"<p class='pages'>{' '.join(_further(asked, answer))}</p></section></div>"
 
 
@@ -200,7 +201,7 @@ def _further(asked: Asked, answer: Answer) -> Iterator[str]:
         yield f"<a class='more' href='{asked.address('./', cursor=answer.next_cursor)}'>Further results</a>"
 
 
-def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
+def _result(asked: Asked, rank: int, hit: Hit, editor: str) -> str:
     line = hit.asked_line or hit.line or hit.start_line
     folder, _, name = hit.path.rpartition("/")
     symbol = hit.symbol if hit.line else ""
@@ -214,7 +215,6 @@ def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
     chance = (
         f"<span class='chance' title='chance to be what was asked for'>{hit.chance:.0%}</span>" if hit.chance else ""
     )
-    editor = library.editor_link(hit.path, line)
     opens = f"<a class='open' href='{safe(editor)}'>Open in the editor</a>" if editor else ""
     copies = (
         f"<button type='button' class='copy' data-copy='{asked.address('agent', only=rank, cursor=asked.cursor)}' "
@@ -281,20 +281,21 @@ def _bar(share: float) -> str:
 
 
 def _facets(library: Library, asked: Asked, hits: Sequence[Hit]) -> Iterator[str]:
-    if len(library.roots) > 1:
-        names = Counter(name for it in hits for name in library.roots if it.path.startswith(f"{name}/"))
+    names_of_roots = tuple(library.roots)
+    if len(names_of_roots) > 1:
+        names = Counter(name for it in hits for name in names_of_roots if it.path.startswith(f"{name}/"))
         yield _facet(asked, "Root", "root", names)
     yield _facet(asked, "Language", "language", Counter(it.language for it in hits))
     yield _facet(asked, "Kind", "kind", Counter(it.kind for it in hits))
-    yield _facet(asked, "Folder", "folder", Counter(_folders_below(library, asked.folder, hits)))
+    yield _facet(asked, "Folder", "folder", Counter(_folders_below(names_of_roots, asked.folder, hits)))
 
 
-def _folders_below(library: Library, above: str, hits: Iterable[Hit]) -> Iterator[str]:
+def _folders_below(roots: Sequence[str], above: str, hits: Iterable[Hit]) -> Iterator[str]:
     """Yield for each result the folder it is in, one step below the chosen one, without the name of the root."""
     for hit in hits:
         path = hit.path
-        if len(library.roots) > 1:
-            path = path[len(next((name for name in library.roots if path.startswith(f"{name}/")), "")) + 1 :]
+        if len(roots) > 1:
+            path = path[len(next((name for name in roots if path.startswith(f"{name}/")), "")) + 1 :]
         rest = path[len(above) + 1 :] if above else path
         step, _, inside = rest.partition("/")
         if inside:

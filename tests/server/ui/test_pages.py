@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from cqm.index.model.query import Query, SearchMode
+from cqm.server.owner.open import open_index
 from cqm.server.ui.health_page import health_events
 from cqm.server.ui.library import Library, make_library
 from cqm.server.ui.treemap import MOST_CELLS, Sized, treemap
@@ -316,6 +318,19 @@ def test_a_note_on_a_page_is_a_sentence(tmp_path: Path) -> None:
     with opened_library([root], tmp_path / "home") as library:
         page = shown(entered(library), "results", q="gather sockets of the gardener when closed")
     assert re.search(r"<li>(Nothing in the index|Few words of the question)", page)
+
+
+@pytest.mark.processes
+def test_a_question_of_an_agent_leads_to_the_same_answer_and_to_the_symbols_it_read(tree: Path, tmp_path: Path) -> None:
+    options = {"index.shared": "true", "index.idle_seconds": "0"}
+    with opened_library([tree], tmp_path / "home", **options) as library:
+        with open_index(tree, library.settings) as client:
+            found = client.search(Query("limit_retries(attempts)", mode=SearchMode.EXACT)).hits
+            client.usages("limit_retries", 5)
+        page = shown(entered(library), "asked")
+    assert "href='./?q=limit_retries%28attempts%29&amp;mode=exact'" in page
+    assert "href='uses?name=limit_retries'" in page
+    assert all(f"{it.path}:{it.line or it.start_line}</a>" in page for it in found)
 
 
 @pytest.mark.processes
