@@ -218,6 +218,8 @@ def _uses(uses: SymbolUses, prefix: str, path: str, *, is_part: bool) -> Iterato
     if is_part:
         whole = url("uses", name=uses.name, path=path)
         yield f"<h2><a href='{whole}'>Uses of <code>{safe(uses.name)}</code></a></h2>"
+    else:
+        yield "<h2 class='unseen'>Places</h2>"
     counts = [(name, f"{count:,}") for name, count in uses.totals.items() if count]
     yield listed([*counts, ("", "")]) if counts else "<p>No file names it.</p>"
     yield from _definitions("Defined", uses.definitions, prefix)

@@ -146,7 +146,9 @@ def test_no_page_has_a_barrier(page: Any, width: int, scheme: str) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
     folder = page.url.rpartition("/")[0]
-    for address in ("./", "./?q=retries", "file?path=src/net/limits.py", "preview?path=guide.md", "health", "asked"):
+    told = ("uses?name=limit_retries&path=src/net/limits.py", "file?path=gone.py", "nowhere")
+    shown = ("./", "./?q=retries", "file?path=src/net/limits.py", "preview?path=guide.md", "health", "asked")
+    for address in ("../", *shown, *told):
         page.goto(f"{folder}/{address}")
         page.wait_for_load_state("networkidle") if address != "health" else page.wait_for_selector(".treemap")
         page.evaluate(AXE.read_text(encoding="utf-8"))
