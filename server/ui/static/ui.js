@@ -4,18 +4,20 @@
 const byId = (id) => document.getElementById(id);
 
 // A later keystroke gives up what an earlier one asked for; one that comes while nothing is asked does not wait.
+// An answer that comes while a later one waits is shown, but is not the last.
 function lateOnly(wait, show) {
   let timer = 0;
   let running = null;
   const ask = async (address) => {
+    timer = 0;
     running?.abort();
     const mine = (running = new AbortController());
     try {
       const answer = await fetch(address, { signal: mine.signal, headers: { Accept: "text/html" } });
       const text = await answer.text();
-      if (mine === running) show(text);
+      if (mine === running) show(text, !timer);
     } catch (error) {
-      if (error.name !== "AbortError") show("<p class='notes'>CQM does not answer: was it stopped?</p>");
+      if (error.name !== "AbortError") show("<p class='notes'>CQM does not answer: was it stopped?</p>", true);
     }
     if (mine === running) running = null;
   };
@@ -38,12 +40,14 @@ function tellCount(results) {
 
 function searchAsYouType(form) {
   const results = byId("results");
-  const ask = lateOnly(40, (text) => {
+  const ask = lateOnly(40, (text, isLast) => {
     results.innerHTML = text;
-    results.removeAttribute("aria-busy");
     tellCount(results);
-    if (goesOn) results.querySelector(".hit")?.focus();
-    goesOn = false;
+    if (isLast) {
+      results.removeAttribute("aria-busy");
+      if (goesOn) results.querySelector(".hit")?.focus();
+      goesOn = false;
+    }
     results.dispatchEvent(new CustomEvent("shown"));
   });
   let asked = questionOf(form);
