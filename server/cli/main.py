@@ -32,6 +32,9 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; refuse a question in its place with the command that takes it."""
+        if ctx.resilient_parsing:
+            # A shell that completes a line wants no words about it.
+            return super().resolve_command(ctx, args)
         if args and (" " in args[0] or (args[0] not in COMMANDS and len(args) == 1 and not args[0].isalpha())):
             words = args[0].replace('"', "'")[:100]
             raise click.UsageError(f'No such command. To search: cqm search "{words}"', ctx)
@@ -49,8 +52,9 @@ class Commands(click.Group):
         raise click.exceptions.Exit(0)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Offer commands and options; nothing behind an unknown command."""
-        return [] if ctx._protected_args else super().shell_complete(ctx, incomplete)  # noqa: SLF001 - no other way
+        """Offer commands and options; behind `help` commands, nothing behind an unknown one."""
+        before = [*ctx._protected_args, *ctx.args]  # noqa: SLF001 - no other way
+        return [] if before not in ([], ["help"]) else super().shell_complete(ctx, incomplete)
 
     def make_context(
         self,
