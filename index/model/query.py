@@ -204,6 +204,7 @@ class Answer:
         confidence: whether the hits fit the question; there are hits in any case.
         matched: counts, where lines with a text or pattern were asked for.
         asked_names: keys of the names that the question may be, see `name_key`; empty for other questions.
+        in_english: the words asked for in place of the question's, which were of another language; empty for others.
     """
 
     hits: tuple[Hit, ...]
@@ -221,6 +222,7 @@ class Answer:
     confidence: Confidence = Confidence.HIGH
     matched: Matched | None = None
     asked_names: tuple[str, ...] = ()
+    in_english: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ class Page:
     """The part of an answer a search gives; the index adds its own state.
 
     Attributes:
-        hits, next_cursor, mode, degraded, like, parents, confidence, matched, asked_names: as in `Answer`.
+        hits, next_cursor, mode, degraded, like, parents, confidence, matched, asked_names, in_english: as in `Answer`.
     """
 
     hits: tuple[Hit, ...]
@@ -24,6 +24,7 @@ class Page:
     confidence: Confidence = Confidence.HIGH
     matched: Matched | None = None
     asked_names: tuple[str, ...] = ()
+    in_english: str = ""
 
 
 def answer_of(page: Page, manifest: Manifest) -> Answer:
@@ -44,4 +45,5 @@ def answer_of(page: Page, manifest: Manifest) -> Answer:
         confidence=page.confidence,
         matched=page.matched,
         asked_names=page.asked_names,
+        in_english=page.in_english,
     )

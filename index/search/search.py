@@ -32,6 +32,7 @@ from cqm.index.search.named.project_files import about_project, project_files
 from cqm.index.search.page import Page
 from cqm.index.search.similar import Example, find_example
 from cqm.index.search.whole_symbols import parents_of
+from cqm.index.text.foreign.english import in_english, says
 from cqm.index.tracing import note, traced
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ _DEPTHS = (1, 4, 20)
 SHOWN = ("text", "content", "context", "metadata", "definitions")
 """Payload fields of a hit."""
 _READ = ("path", "text", "content")
+_TELLING = 3
+"""Results telling whether a question's own words found something."""
+_LEAST_KNOWN = 0.7
+"""Share of a question's words in English, with fewer of which no answer is sure."""
+_SURENESS = (Confidence.NONE, Confidence.LOW, Confidence.HIGH)
 _JUDGED = 10
 """Results telling how far to rely on an answer, whatever page of it is shown."""
 
@@ -76,14 +82,38 @@ class Searching:
 def find(searching: Searching, query: Query) -> Page:
     """Search one generation.
 
-    Large and later pages, and copies of one text, which count once, may need more results than the first look finds.
-    Deeper looks follow; their new results are appended, so that pages fit together.
+    A question of another language is asked in English too, unless its answer is sure: named, quoted, or a text in that
+    language. If such a text is among the first results, the likelier answer counts; else the English, unless less sure.
 
     Raises:
         QueryError: a parameter of the query is not valid, or the index has no language, kind or path asked for.
         StoreError, ManifestError: the index cannot be read.
     """
-    generation, asked = searching.generation, _read(searching, query)
+    asked = _read(searching, query)
+    page, judgement = _answered(searching, asked)
+    text = asked.query.text
+    if not (english := in_english(text)):
+        return page
+    is_own, is_named = any(says(hit.text, text) for hit in page.hits[:_TELLING]), judgement.likelihood is None
+    if (is_own or is_named) and judgement.confidence is Confidence.HIGH:
+        return page
+    again, judged_again = _answered(searching, _read(searching, replace(asked.query, text=english.text)))
+    before, now = (chance_of(it, 0) if is_own else _SURENESS.index(it.confidence) for it in (judgement, judged_again))
+    if now < before:
+        return page
+    told = _joined("; ", asked.filtered.told, again.degraded)
+    is_sure = english.known >= _LEAST_KNOWN or again.confidence is Confidence.NONE
+    confidence = again.confidence if is_sure else Confidence.LOW
+    return replace(again, degraded=told, in_english=english.text, confidence=confidence)
+
+
+def _answered(searching: Searching, asked: "_Asked") -> tuple[Page, Judgement]:
+    """Answer a query as it was read, and judge the answer.
+
+    Large and later pages, and copies of one text, which count once, may need more results than the first look finds.
+    Deeper looks follow; their new results are appended, so that pages fit together.
+    """
+    generation, query = searching.generation, asked.query
     first = page_start(query.cursor)
     end = first + query.limit
     with searching.turns or nullcontext():
@@ -99,7 +129,8 @@ def find(searching: Searching, query: Query) -> Page:
         label = asked.example.label if asked.example else ""
         note(hits=len(hits))
         parents, confidence = parents_of(generation, parts), judgement.confidence
-        return Page(hits, cursor, look.wanted.mode, told, label, parents, confidence, asked_names=asked.keys)
+        page = Page(hits, cursor, look.wanted.mode, told, label, parents, confidence, asked_names=asked.keys)
+        return page, judgement
 
 
 def _joined(between: str, *texts: str) -> str:

@@ -1,10 +1,11 @@
-"""Split code and prose into search terms, read pasted texts, write chunk headers and definitions, match path globs."""
+"""Split code and prose into terms, read pasted and foreign texts, write headers and definitions, match path globs."""
 
 __all__ = [
     "calls",
     "declarations",
     "diagnostics",
     "exact_words",
+    "foreign",
     "globs",
     "headers",
     "issues",

@@ -15,7 +15,7 @@ def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> Jso
     return (
         {
             "query": query.text or query.like,
-            "results": [hit_object(hit, query.text, explain=explain) for hit in answer.hits],
+            "results": [hit_object(hit, answer.in_english or query.text, explain=explain) for hit in answer.hits],
             "confidence": answer.confidence,
             "mode": answer.mode,
             "degraded": answer.degraded,
@@ -28,6 +28,7 @@ def answer_object(query: Query, answer: Answer, *, explain: bool = False) -> Jso
             "next_cursor": answer.next_cursor,
         }
         | ({"like": answer.like} if answer.like else {})
+        | ({"in_english": answer.in_english} if answer.in_english else {})
         | ({"total": total_object(answer.matched)} if answer.matched else {})
     )
 

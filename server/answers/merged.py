@@ -121,6 +121,7 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
         confidence=min((answer.confidence for answer in found), key=_GRADES.index),
         matched=_total(counts) if counts else None,
         asked_names=found[0].asked_names,
+        in_english=next((answer.in_english for answer in found if answer.in_english), ""),
     )
 
 

@@ -84,7 +84,7 @@ def _kept(query: Query, answer: Answer, token_budget: int, *, root: str, explain
         names = _within(list(map(place_line, answer.hits)), room - most_tokens(intro), least=1)
         return _Reply("\n".join([header, "", intro, *names, ""]))
     heads = [_head(hit, explain=explain) for hit in answer.hits]
-    read = read_answer(query.text, answer)
+    read = read_answer(answer.in_english or query.text, answer)
     passages, used = assemble(read, [most_tokens(f"{SAMPLE_MARK} {head}") for head in heads], room)
     blocks = ["\n".join(passage_lines(passage, mark, explain=explain)) for passage in passages]
     shown = sum(len(passage.hits) for passage in passages)

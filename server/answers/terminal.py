@@ -35,7 +35,7 @@ def show_answer(query: Query, answer: Answer, *, root: str, explain: bool, color
             console.print(Text(place_line(hit)))
         return
     room = max(_TOKENS, _TOKENS_A_HIT * len(answer.hits))
-    passages, _ = assemble(read_answer(query.text, answer), [0] * len(answer.hits), room)
+    passages, _ = assemble(read_answer(answer.in_english or query.text, answer), [0] * len(answer.hits), room)
     for passage in passages:
         console.print()
         _show_passage(console, passage, explain=explain)

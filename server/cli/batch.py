@@ -36,9 +36,10 @@ def answer_batch(lines: Iterable[bytes], ask: Callable[[Query], Answer], like: Q
             bad += 1
             say(f"line {number}: {error}")
             continue
-        results = [hit_object(hit, question.text, explain=explain) for hit in answer.hits]
+        results = [hit_object(hit, answer.in_english or question.text, explain=explain) for hit in answer.hits]
         total = {"total": total_object(answer.matched)} if answer.matched else {}
-        emit({"id": question.id, "results": results, "confidence": answer.confidence} | total)
+        english = {"in_english": answer.in_english} if answer.in_english else {}
+        emit({"id": question.id, "results": results, "confidence": answer.confidence} | total | english)
     return bad
 
 

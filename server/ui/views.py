@@ -44,7 +44,7 @@ def draw_answer(query: Query, answer: Answer) -> str:
     shade, words = sureness(answer)
     shown = answer.hits[:_MOST]
     told = notes(map(sentence, said)) if shown else notes(advice_lines(query, answer))
-    hits = "".join(_drawn(query.text, hit) for hit in shown)
+    hits = "".join(_drawn(answer.in_english or query.text, hit) for hit in shown)
     lead = f"<p class='lead'><span class='sure {shade}'>{words}</span> <span class='dim'>{len(answer.hits)} results"
     return f"<section class='hits' aria-label='Results'>{lead}</span></p>{told}{hits}</section>"
 

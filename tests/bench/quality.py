@@ -29,10 +29,11 @@ COMMAND = Path(sys.executable).with_name("cqm")
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A question with the paths and lines that were found for it, best first."""
+    """A question with the paths and lines that were found for it, best first, and how sure the answer is."""
 
     question: dict[str, Any]
     results: tuple[dict[str, Any], ...]
+    confidence: str = ""
 
     @property
     def ndcg(self) -> float:
@@ -70,13 +71,14 @@ def answers_of(tree: Path, questions: Sequence[dict[str, Any]], options: Sequenc
         where = ["--path", str(tree), "--set", f"index.home={home}", "--set", "index.shared=false"]
         where += ["--batch", str(batch), "--json"]
         run = subprocess.run([COMMAND, "search", *where, *options], capture_output=True, check=False)
-    found = {line["id"]: line["results"] for line in map(json.loads, run.stdout.decode().splitlines())}
+    found = {line["id"]: line for line in map(json.loads, run.stdout.decode().splitlines())}
     if run.returncode or len(found) != len(questions):
         sys.exit(
             f"{tree}: exit code {run.returncode}, {len(found)} of {len(questions)} answered\n{run.stderr.decode()}"
         )
     for question in questions:
-        yield Answered(question, tuple(found[question["id"]]))
+        answer = found[question["id"]]
+        yield Answered(question, tuple(answer["results"]), answer["confidence"])
 
 
 def results_line(answered: Answered) -> str:

@@ -169,10 +169,13 @@ PIECES = some.one_of(
     ),
     some.sampled_from(["^", "$", r"\b", "|", ".*", "a{2,}", "(?:x|)", "[a-z]+"]),
 )
+UNBOUNDED = re.compile(r"\.\*|\\w\+|\\d\*|\[a-z\]\+")
+"""Each takes Python's engine, which scans beside ours, once more the length of a line: five never came to the end of a
+minified line of 8,400 characters."""
 PATTERNS = some.builds(
     lambda flag, pieces: flag + "".join(pieces),
     some.sampled_from(["", "", "(?i)"]),
-    some.lists(PIECES, min_size=1, max_size=7),
+    some.lists(PIECES, min_size=1, max_size=7).filter(lambda pieces: len(UNBOUNDED.findall("".join(pieces))) <= 2),
 )
 
 

@@ -183,6 +183,22 @@ def test_a_batch_answers_each_line_in_order(cqm: "Cqm") -> None:
     assert [answer["confidence"] for answer in answers][1:] == ["high", "none"]
 
 
+def test_a_question_in_another_language_is_told_in_english(cqm: "Cqm") -> None:
+    question = "Wo werden die Argumente der Befehlszeile analysiert?"
+    found = cqm.json("search", question)
+    assert (found["query"], found["in_english"]) == (question, "argument command line parse")
+    said = {
+        hit["text"].split("\n")[line - hit["start_line"]][start:end].lower()
+        for hit in found["results"]
+        for line, start, end in hit["highlights"]
+    }
+    assert said & {"line", "parse_line"}
+    assert f'for "{question}", in English "argument command line parse" (' in cqm.run("search", question).stdout
+    batch = json.dumps({"id": 1, "query": question}).encode()
+    [line] = cqm.run("search", "--batch", "-", "--json", stdin=batch).stdout.splitlines()
+    assert json.loads(line)["in_english"] == found["in_english"]
+
+
 def test_bad_lines_of_a_batch_are_named_and_the_others_are_answered(cqm: "Cqm") -> None:
     bad = [
         b"not json",

@@ -1,0 +1,92 @@
+"""Tell the language of a question: by its script, or by the little words that English has not."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+_LONGEST = 2_000
+"""Characters: what is longer was pasted, not asked."""
+_LEAST_LETTERS = 2
+"""Of a script that tells its language."""
+_LEAST_LITTLE_WORDS = 2
+"""Of a language in Latin letters; beside a letter that English has not, one is enough."""
+_ENGLISH_TOO = frozenset({
+    "a", "al", "am", "an", "as", "die", "do", "et", "he", "in", "me", "no", "on", "or", "so", "to", "was",
+})  # fmt: skip
+
+WORD = re.compile(r"[^\W\d_]+")
+KANJI = "\u3005\u4e00-\u9fff"
+"""Ideographs, and the mark that repeats one."""
+_WITHIN_VERBS = "\u307f\u304d\u308a\u3073\u3044\u3061\u3057\u3079\u3048\u3051\u308c\u3081\u3052\u3063"
+"""Kana between the two ideographs of a verb, as in "read in" and "switch over". Others are particles."""
+_LITTLE_IN_CHINESE = (
+    "\u7684\u4e86\u662f\u548c\u4e0e\u6216\u5c06\u628a\u88ab\u8bf7\u6b64\u8be5\u8fd9\u90a3\u4e2a\u4eec\u53ca\u5176"
+    "\u5982\u4f55\u4ec0\u4e48\u54ea\u91cc\u600e\u6837\u4e3a\u4ece\u5728"
+)
+"""Ideographs of "and", "is", "how" ..., which end a run of words."""
+
+
+class Language(NamedTuple):
+    """The marks of a language.
+
+    Attributes:
+        script: matches a letter that tells it; None where little words do.
+        runs: matches a word, or a run of words without blanks.
+        longest: letters of a word in such a run; 0 where words stand alone.
+    """
+
+    script: re.Pattern[str] | None = None
+    runs: re.Pattern[str] = WORD
+    longest: int = 0
+
+
+LANGUAGES: Mapping[str, Language] = {
+    # Kana tell Japanese before ideographs tell Chinese.
+    "ja": Language(
+        re.compile("[\u3041-\u30fa]"),
+        re.compile(f"[\u30a1-\u30fa\u30fc]{{2,}}|[{KANJI}]+(?:[{_WITHIN_VERBS}]{{1,2}}[{KANJI}]+)*"),
+        longest=10,
+    ),
+    "ko": Language(re.compile("[\uac00-\ud7a3]"), re.compile("[\uac00-\ud7a3]+"), longest=6),
+    "zh": Language(
+        re.compile("[\u4e00-\u9fff]"), re.compile(f"(?:(?![{_LITTLE_IN_CHINESE}])[\u4e00-\u9fff])+"), longest=4
+    ),
+    "ru": Language(re.compile("[\u0430-\u044f]")),
+    **dict.fromkeys(("de", "fr", "es", "pt", "it", "pl", "cs", "tr"), Language()),
+}
+"""By ISO 639-1. Each has a file of words in `static`, made by `training/translations.py`."""
+
+
+def language_of(text: str) -> str:
+    """Tell the language of a question; empty for English, for code, and for a text that is too long to be asked."""
+    if len(text) > _LONGEST:
+        return ""
+    if not text.isascii():
+        for name, row in LANGUAGES.items():
+            if row.script and len(row.script.findall(text)) >= _LEAST_LETTERS:
+                return name
+    # Single letters are names of variables.
+    words = {word.casefold() for word in WORD.findall(text) if len(word) > 1} - _ENGLISH_TOO
+    said = {name: len(words & little) for name, little in _little_words().items() if not LANGUAGES[name].script}
+    likely = max(said, key=said.__getitem__)
+    least = _LEAST_LITTLE_WORDS if "".join(words).isascii() else 1
+    return likely if said[likely] >= least else ""
+
+
+def words_of(text: str, language: str) -> list[str]:
+    """Return the words of a text in lower case, or its runs of words, without those that say nothing of code."""
+    little = _little_words().get(language, frozenset())
+    return [run for run in map(str.casefold, LANGUAGES[language].runs.findall(text)) if run not in little]
+
+
+def is_little(word: str, language: str) -> bool:
+    """Whether a word, in lower case, says nothing of code."""
+    return word in _little_words().get(language, ())
+
+
+@cache
+def _little_words() -> Mapping[str, frozenset[str]]:
+    rows = files(__package__).joinpath("static", "little_words.tsv").read_text("utf-8").splitlines()
+    return {name: frozenset(words.split()) for name, words in (row.split("\t") for row in rows)}

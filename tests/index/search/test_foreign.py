@@ -1,0 +1,146 @@
+"""Questions in other languages than English, asked of code that is written in English."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from cqm.index import Index, IndexOptions, Query
+from cqm.index.model.query import Confidence
+from cqm.index.text.foreign.english import in_english
+from cqm.index.text.foreign.languages import LANGUAGES
+
+pytestmark = pytest.mark.processes
+
+FILES = {
+    "mail/sender.py": '''
+def send_message(address, text):
+    """Send a message to an address."""
+    connection = open_connection(address)
+    connection.write(text)
+    connection.close()
+''',
+    "http/redirects.py": '''
+def follow_redirect(request, response):
+    """Follow a redirect automatically, at most ten times."""
+    return request.copy(url=response.headers["Location"])
+''',
+    "store/cache.py": '''
+def delete_expired_entries(cache, now):
+    """Delete the entries of the cache whose time has expired."""
+    for key in [key for key, entry in cache.items() if entry.expires < now]:
+        del cache[key]
+''',
+    "cli/arguments.py": '''
+def parse_command_line(arguments):
+    """Parse the arguments of the command line."""
+    return dict(argument.lstrip("-").split("=") for argument in arguments)
+''',
+    "auth/password.py": '''
+def check_password(user, password):
+    """Check the password of a user against its hash."""
+    return hashed(password, user.salt) == user.password_hash
+''',
+    "files/archive.py": '''
+def extract_archive(path, directory):
+    """Extract all files of a compressed archive into a directory."""
+    with opened(path) as archive:
+        archive.extractall(directory)
+''',
+}
+CACHE = "store/cache.py"
+QUESTIONS = {
+    "ja": ("キャッシュの期限切れのエントリを削除する", "パスワードはどこで確認されますか"),
+    "ko": ("캐시에서 만료된 항목을 삭제", "사용자의 암호를 확인하는 함수"),
+    "zh": ("删除缓存中过期的条目", "在哪里检查用户的密码"),
+    "ru": ("удаление просроченных записей из кэша", "где проверяется пароль пользователя"),
+    "de": ("Wie werden abgelaufene Einträge aus dem Cache gelöscht?", "Wo wird das Kennwort des Benutzers überprüft?"),
+    "fr": ("Comment supprimer les entrées expirées du cache ?", "Où est vérifié le mot de passe de l'utilisateur ?"),
+    "es": ("¿Cómo se eliminan las entradas expiradas de la caché?", "¿Dónde se comprueba la contraseña del usuario?"),
+    "pt": ("Como são excluídas as entradas expiradas do cache?", "Onde a senha do usuário é verificada?"),
+    "it": ("Come vengono eliminate le voci scadute della cache?", "Dove viene verificata la password dell'utente?"),
+    "pl": ("Jak usuwane są wygasłe wpisy z pamięci podręcznej?", "Gdzie jest sprawdzane hasło użytkownika?"),
+    "cs": ("Jak se odstraňují vypršené položky mezipaměti?", "Kde se kontroluje heslo uživatele?"),
+    "tr": (
+        "süresi dolan önbellek girişleri nas\u0131l silinir",
+        "kullan\u0131c\u0131n\u0131n parolas\u0131 nerede denetleniyor",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    root = tmp_path_factory.mktemp("tree")
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text.lstrip(), encoding="utf-8")
+    with Index.open(root, IndexOptions(home=tmp_path_factory.mktemp("home"))) as opened:
+        opened.update()
+        yield opened
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_question_in_another_language_finds_code_that_is_written_in_english(index: Index, language: str) -> None:
+    expected = (CACHE, "auth/password.py")
+    for question, path in zip(QUESTIONS[language], expected, strict=True):
+        answer = index.search(Query(question))
+        assert answer.hits[0].path == path, (question, answer.in_english)
+        assert answer.in_english
+        assert answer.confidence is not Confidence.NONE, question
+
+
+def test_filters_and_pages_go_with_the_question_in_english(index: Index) -> None:
+    question = "キャッシュの期限切れのエントリを削除する"
+    first = index.search(Query(question, limit=1))
+    second = index.search(Query(question, limit=1, cursor=first.next_cursor))
+    assert (first.hits[0].path, second.in_english) == (CACHE, first.in_english)
+    assert second.hits[0].path != CACHE
+    assert {hit.path for hit in index.search(Query(f"{question} path:http/**")).hits} == {"http/redirects.py"}
+
+
+def test_a_name_within_the_question_stays_as_it_is(index: Index) -> None:
+    answer = index.search(Query("follow_redirect はどこで定義されていますか"))
+    assert answer.hits[0].symbol == "follow_redirect"
+
+
+def test_a_text_in_the_language_of_the_question_answers_it(index: Index, tmp_path: Path) -> None:
+    text = "# 設定\n\nキャッシュの期限切れのエントリは毎時間削除されます。\n"
+    (tmp_path / "cache.py").write_text(FILES[CACHE], encoding="utf-8")
+    (tmp_path / "docs.md").write_text(text, encoding="utf-8")
+    with Index.open(tmp_path, IndexOptions(home=tmp_path / ".home")) as both:
+        both.update()
+        answer = both.search(Query("キャッシュの期限切れのエントリ 削除されます"))
+    assert (answer.hits[0].path, answer.in_english) == ("docs.md", "")
+
+
+def test_an_answer_is_not_sure_where_few_words_of_the_question_are_known(index: Index) -> None:
+    surely = index.search(Query("パスワードの確認"))
+    unsure = index.search(Query("魑魅魍魎のパスワードの蹉跌と齟齬の確認"))
+    assert (surely.confidence, unsure.confidence) == (Confidence.HIGH, Confidence.LOW)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "where is the password checked",
+        "a, b, c, d = e(k, v, z)",
+        'import * as z from "zod/v4";',
+        "Copyright (C) Jane Doe, <jane@doe.se>, et al.",
+        "do the entries die on exit, or was it so",
+        "naïve café parser",
+        "the user\u2019s \u201cquoted\u201d name",
+    ],
+)
+def test_english_and_code_are_asked_as_they_are(index: Index, question: str) -> None:
+    assert index.search(Query(question)).in_english == ""
+
+
+@given(
+    some.text(max_size=200)
+    | some.text(alphabet="キャッシュを削除 캐시 缓存的条目 wird der Cache gelöscht ß", max_size=200)
+)
+def test_every_text_can_be_said_in_english_or_not_at_all(text: str) -> None:
+    said = in_english(text)
+    assert said is None or (said.text.strip() and 0 < said.known <= 1)
