@@ -327,7 +327,8 @@ def embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
         return {}, "no embedding provider is configured" if query.mode is SearchMode.SEMANTIC else ""
     spaces = searching.generation.manifest.spaces()
     if not spaces:
-        return {}, "no chunk has a vector yet"
+        # An empty index is told as such.
+        return {}, "no chunk has a vector yet" if searching.generation.manifest.chunk_count() else ""
     question = searching.routes.embed_question(query.text, spaces)
     reasons = [f"the vectors of {spaces[name]} were not searched: {why}" for name, why in question.missing.items()]
     return question.vectors, "; ".join(reasons)

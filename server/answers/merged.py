@@ -110,7 +110,7 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
     return Answer(
         hits=tuple(hit for *_, hit in ranked[first:end]),
         next_cursor=str(end) if is_more and end < _MOST else "",
-        mode=found[0].mode,
+        mode=next((answer.mode for answer in found if answer.chunks and not answer.degraded), found[0].mode),
         degraded="; ".join(f"{name}: {answer.degraded}" for name, answer in answers.items() if answer.degraded),
         files=sum(answer.files for answer in found),
         chunks=sum(answer.chunks for answer in found),

@@ -32,17 +32,22 @@ class Repository:
         return bool(_ADDRESS.match(self.source))
 
 
-def read_list(text: str, base: Path) -> list[Repository]:
+def read_list(data: bytes, base: Path) -> list[Repository]:
     """Read a list: a folder or an address a line, and a name where it is not its last part; `#` begins a comment.
 
     Parameters:
-        text: of the list.
+        data: of the list, in UTF-8, with or without a byte order mark.
         base: the folder that others are relative to.
 
     Raises:
         BulkListError: names that are none, or that two repositories have; all of them.
-        BulkError: the list is empty.
+        BulkError: the list is empty, or no text.
     """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        at = data.count(b"\n", 0, error.start) + 1
+        raise BulkError(f"line {at} of the list is not UTF-8.", remedy="Save the list as UTF-8.") from None
     found: dict[str, Repository] = {}
     problems: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):

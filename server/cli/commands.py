@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,6 +81,21 @@ def status(root: Path, settings: AskedSettings, *, failed: bool, skipped: bool, 
     if secrets:
         show(secret_lines(redacted, [it.path for it in left_out if it.reason == SkipReason.SECRET]))
     return 0
+
+
+def last_status(root: Path, overrides: Mapping[str, object], *, failed: bool, as_json: bool) -> None:
+    """Print the status the index wrote last, while the project's file of settings is refused.
+
+    Raises:
+        SettingsError: a source that tells where indexes are is refused too.
+    """
+    from cqm.server.config.settings import settings_without_project  # start-up time
+
+    found = _last_status(root, settings_without_project(root, overrides=overrides).index_options(root))
+    if as_json:
+        emit({**status_object(found), "questions": durations(())})
+    else:
+        show(status_lines(found, all_failed=failed))
 
 
 def watch(given: Path, settings: "Settings", *, as_json: bool) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cqm.server.cli.table import COMMANDS, Lazily, unknown_option, write_commands
+from cqm.server.cli.table import COMMANDS, Lazily, other_command, unknown_option, write_commands
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -32,14 +32,29 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; refuse a question in its place with the command that takes it."""
+        if ctx.resilient_parsing:
+            # A shell that completes a line wants no words about it.
+            return super().resolve_command(ctx, args)
         if args and (" " in args[0] or (args[0] not in COMMANDS and len(args) == 1 and not args[0].isalpha())):
             words = args[0].replace('"', "'")[:100]
             raise click.UsageError(f'No such command. To search: cqm search "{words}"', ctx)
+        if args[:1] == ["help"]:
+            return self._resolve_help(ctx, args[1:])
+        if args and args[0] not in COMMANDS and (told := other_command(args[0])):
+            raise click.UsageError(told, ctx)
         return super().resolve_command(ctx, args)
 
+    def _resolve_help(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Read `cqm help COMMAND` as `cqm COMMAND --help`."""
+        if args:
+            return super().resolve_command(ctx, [*args, "--help"])
+        click.echo(ctx.get_help())
+        raise click.exceptions.Exit(0)
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Offer commands and options; nothing behind an unknown command."""
-        return [] if ctx._protected_args else super().shell_complete(ctx, incomplete)  # noqa: SLF001 - no other way
+        """Offer commands and options; behind `help` commands, nothing behind an unknown one."""
+        before = [*ctx._protected_args, *ctx.args]  # noqa: SLF001 - no other way
+        return [] if before not in ([], ["help"]) else super().shell_complete(ctx, incomplete)
 
     def make_context(
         self,
@@ -51,12 +66,19 @@ class Commands(click.Group):
         """Read the options before a command; `--help` and `--version` print here."""
         try:
             return super().make_context(info_name, args, parent, **extra)
+        except click.NoSuchOption as error:
+            raise click.UsageError(unknown_option(error), error.ctx) from None
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(_interrupted()) from None
         except OSError as error:
             raise click.exceptions.Exit(_code_of_unwritten(error)) from error
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
         """Run a command; its result is the exit code."""
-        code = self._run(ctx)
+        try:
+            code = self._run(ctx)
+        except KeyboardInterrupt:
+            code = _interrupted()
         ctx.exit(code)
 
     def _run(self, ctx: click.Context) -> int:
@@ -74,12 +96,15 @@ class Commands(click.Group):
         except CqmError as error:
             say(*_error_lines(error))
             return USAGE if _is_of_usage(error) else PARTIAL
-        except KeyboardInterrupt:
-            say("Interrupted.")
-            return INTERRUPTED
         except OSError as error:
             return _code_of_unwritten(error)
         return int(code or 0)
+
+
+def _interrupted() -> int:
+    """Say that Ctrl-C ended the command, and return the exit code."""
+    click.echo("Interrupted.", err=True)
+    return INTERRUPTED
 
 
 def _code_of_unwritten(error: OSError) -> int:
@@ -185,7 +210,7 @@ def _leave_working_folder_out() -> None:
     epilog="cqm COMMAND --help explains a command and its options.",
 )
 # The name of the distribution, as in `chunkers/extras.py`.
-@click.version_option(package_name="cqm-mcp", message="cqm %(version)s")
+@click.version_option(None, "-V", "--version", package_name="cqm-mcp", message="cqm %(version)s")
 def app() -> None:
     """Index code and documents, and find the right lines in them.
 

@@ -84,6 +84,55 @@ class Lazily(MutableMapping[str, click.Command]):
         return len({**COMMANDS, **self._given})
 
 
+_OTHER_COMMANDS = {
+    "add": "index",
+    "ask": "search",
+    "browse": "ui",
+    "build": "index",
+    "callers": "usages",
+    "cat": "read",
+    "check": "doctor",
+    "chunk": "preview",
+    "chunks": "preview",
+    "clean": "remove --missing",
+    "config": "doctor",
+    "delete": "remove",
+    "find": "search",
+    "get": "read",
+    "grep": "search --mode regex",
+    "history": "changes",
+    "init": "index",
+    "install": "setup",
+    "log": "changes",
+    "map": "outline",
+    "mcp": "serve",
+    "open": "ui",
+    "prune": "remove --missing",
+    "query": "search",
+    "refresh": "index",
+    "refs": "usages",
+    "reindex": "index --force",
+    "rg": "search --mode regex",
+    "rm": "remove",
+    "server": "serve",
+    "show": "read",
+    "start": "serve",
+    "symbols": "outline",
+    "sync": "index",
+    "tree": "outline",
+    "update": "index",
+    "version": "--version",
+    "web": "ui",
+}
+"""Commands of other programs, and ours."""
+
+
+def other_command(name: str) -> str:
+    """Write that there is no such command, with the one that other programs call so; empty for a name of none."""
+    meant = _OTHER_COMMANDS.get(name, "")
+    return f"No such command '{name}'. Did you mean 'cqm {meant}'?" if meant else ""
+
+
 _OTHER_NAMES = {
     "lang": "language",
     "type": "kind",
@@ -98,6 +147,14 @@ _OTHER_NAMES = {
     "dir": "path",
     "output": "format",
     "budget": "token-budget",
+    "port": "http",
+    "host": "http",
+    "num": "limit",
+    "number": "limit",
+    "results": "limit",
+    "k": "limit",
+    "top-k": "limit",
+    "max-results": "limit",
 }
 """Options of other programs, and ours: their letters are too far apart to tell."""
 
@@ -106,6 +163,8 @@ def unknown_option(error: click.NoSuchOption) -> str:
     """Write that a command has no such option, with those that may be meant, the likeliest first."""
     from difflib import get_close_matches  # start-up time
 
+    if error.ctx and error.ctx.parent is None:
+        return f"No such option '{error.option_name}' before a command. Options of a command come after its name."
     params = error.ctx.command.params if error.ctx else ()
     known = [name[2:] for it in params for name in it.opts if name.startswith("--")]
     asked = error.option_name.lstrip("-").lower()

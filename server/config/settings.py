@@ -177,6 +177,20 @@ def load_settings(
     return _settle(_read(overrides or {}, environment, user_file() if user is None else user), root)
 
 
+def settings_without_project(root: Path, *, overrides: Mapping[str, object] | None = None) -> Settings:
+    """Return the settings in force but for the project's file: where the index is can be told while that is refused.
+
+    Parameters:
+        root, overrides: as in `load_settings`.
+
+    Raises:
+        SettingsError: another source is refused.
+    """
+    settings = load_settings(overrides=overrides)
+    settings._folder = _folder_of(root)  # noqa: SLF001 - our own class
+    return settings
+
+
 def _read(overrides: Mapping[str, object], environment: Mapping[str, str], user: Path) -> _Sources:
     """Read all sources but a project's file."""
     names, stamps = option_names(Options), {user: stamp_of(user)}

@@ -78,5 +78,7 @@ def _texts(value: object) -> Iterator[str]:
         for item in value:
             yield from _texts(item)
     elif isinstance(value, dict):
-        for key in ("command", "cmd", "args", "transport"):
+        for key in ("command", "cmd", "args"):
             yield from _texts(value.get(key))
+        if isinstance(transport := value.get("transport"), dict):  # a text is the name of one
+            yield from _texts(transport)

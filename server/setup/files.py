@@ -3,6 +3,7 @@
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -72,7 +73,7 @@ def replace(path: Path, data: bytes, expected: bytes | None) -> None:
         expected: its contents until now; None for no file.
 
     Raises:
-        RefusedError: it has changed meanwhile.
+        RefusedError: it has changed meanwhile, or belongs to another user.
         OSError: it can't be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,6 +86,7 @@ def replace(path: Path, data: bytes, expected: bytes | None) -> None:
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:
+            _give_owner_of(path, new)
             new.chmod(mode)
         _require(path, expected)
         new.replace(path)
@@ -93,6 +95,19 @@ def replace(path: Path, data: bytes, expected: bytes | None) -> None:
             new.unlink()
         raise
     sync_folder(path.parent)
+
+
+def _give_owner_of(path: Path, new: Path) -> None:
+    """Give a file that takes the place of another the same owner and group, as of a user's files under sudo."""
+    old, made = path.stat(), new.stat()
+    if sys.platform == "win32" or (old.st_uid, old.st_gid) == (made.st_uid, made.st_gid):
+        return
+    try:
+        os.chown(new, old.st_uid, old.st_gid)
+    except PermissionError as error:
+        # A group that this user is not in is lost, as editors lose it.
+        if old.st_uid != made.st_uid:
+            raise RefusedError("it belongs to another user", remedy="Have that user run cqm setup.") from error
 
 
 def _require(path: Path, expected: bytes | None) -> None:
@@ -108,6 +123,7 @@ def keep_backup(path: Path, data: bytes) -> None:
     """
     backup = backup_of(path)
     replace(backup, data, read(backup))
+    _give_owner_of(path, backup)
     backup.chmod(stat.S_IMODE(path.stat().st_mode))
 
 

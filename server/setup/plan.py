@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -82,6 +82,7 @@ class Change:
         detail: why, for people.
         before: its bytes; None for no file.
         after: its bytes afterwards; None for no file.
+        was_ours: it had an entry of ours already, so that it is no file of the user's own to give back.
     """
 
     spot: Spot
@@ -90,6 +91,7 @@ class Change:
     detail: str = ""
     before: bytes | None = None
     after: bytes | None = None
+    was_ours: bool = False
 
 
 def planned(spots: Sequence[Spot], *, removes: bool, replaces: bool) -> list[Change]:
@@ -129,7 +131,7 @@ def _planned(spot: Spot, pending: Mapping[Path, bytes | None], *, removes: bool,
         return Change(spot, Action.REFUSED, real, "it is read-only: make it writable, and run this again")
     linked = "" if real == Path(os.path.abspath(spot.file)) else f"a link to {real}"  # noqa: PTH100 - see real_path
     detail = ", ".join(filter(None, [change.detail, linked]))
-    return Change(spot, change.action, real, detail, change.before, change.after)
+    return replace(change, detail=detail)
 
 
 def _unparsed(spot: Spot, real: Path, data: bytes | None, why: str, *, removes: bool) -> Change:
@@ -155,7 +157,7 @@ def _entry(spot: Spot, real: Path, data: bytes | None, text: str, *, replaces: b
         return Change(spot, Action.REFUSED, real, spot.lacks)
     after = with_entry(text, spot.form, spot.path, spot.entry).encode()
     action = Action.CREATE if data is None else Action.ADD if old is None else Action.UPDATE
-    return Change(spot, action, real, "", data, after)
+    return Change(spot, action, real, "", data, after, was_ours=is_ours(old, wanted))
 
 
 def _removal(spot: Spot, real: Path, data: bytes | None, text: str) -> Change:
@@ -168,7 +170,7 @@ def _removal(spot: Spot, real: Path, data: bytes | None, text: str) -> Change:
     if not is_ours(old, as_read(spot.entry, spot.form, spot.path)):
         return Change(spot, Action.KEPT, real, "has an entry which cqm setup did not write", data, data)
     entry = written_entry_in(text, spot.form, spot.path)
-    backup = files.read(backup_of(real))
+    backup = _own_file(spot, files.read(backup_of(real)))
     if isinstance(entry, dict) and backup is None and snippet(entry, spot.form, spot.path) == text:
         return Change(spot, Action.DELETE, real, "", data, None)
     if isinstance(entry, dict) and backup is not None and _again(backup, spot, entry) == data:
@@ -176,6 +178,17 @@ def _removal(spot: Spot, real: Path, data: bytes | None, text: str) -> Change:
     had_section = backup is None or _has(backup, spot)
     after = without_entry(text, spot.form, spot.path, is_empty_kept=had_section)
     return Change(spot, Action.REMOVE, real, "", data, after.encode())
+
+
+def _own_file(spot: Spot, backup: bytes | None) -> bytes | None:
+    """Return the copy of a file as it was without us; None where the copy already has an entry of ours."""
+    if backup is None:
+        return None
+    try:
+        entry = entry_in(backup.decode("utf-8"), spot.form, spot.path)
+    except (BrokenFileError, UnicodeDecodeError):
+        return backup
+    return None if is_ours(entry, as_read(spot.entry, spot.form, spot.path)) else backup
 
 
 def _again(backup: bytes, spot: Spot, entry: Mapping[str, object]) -> bytes | None:
@@ -207,7 +220,7 @@ def apply(change: Change) -> None:
             files.replace(change.real, change.after or b"", None)
             backup.unlink(missing_ok=True)
         case Action.ADD | Action.UPDATE:
-            if change.action is Action.ADD or not backup.exists():
+            if change.action is Action.ADD or not (change.was_ours or backup.exists()):
                 files.keep_backup(change.real, change.before or b"")
             files.replace(change.real, change.after or b"", change.before)
         case Action.REMOVE | Action.RESTORE:
@@ -215,6 +228,7 @@ def apply(change: Change) -> None:
             backup.unlink(missing_ok=True)
         case Action.DELETE:
             files.delete(change.real, change.before, change.spot.bounds)
+            backup.unlink(missing_ok=True)
         case Action.DISCARD:
             backup.unlink(missing_ok=True)
         case _:

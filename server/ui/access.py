@@ -38,8 +38,9 @@ printed the token when it started, or it is in <code>CQM_HTTP_TOKEN</code> or in
 OPEN = "<p><a href='/'>Open its first page</a>: links of an earlier start are void.</p>"
 """Ways to get in: by a link, by the token of a server, where no token is wanted."""
 _REFUSED = """<!doctype html><html lang='en'><meta charset='utf-8'><title>CQM: no access</title>
-<h1>This page is for the user who started it</h1>
-{}</html>"""
+<meta name='viewport' content='width=device-width, initial-scale=1'><meta name='color-scheme' content='light dark'>
+<main><h1>This page is for the user who started it</h1>
+{}</main></html>"""
 _STRANGE = (
     "Unknown host. Open the page by the address that CQM printed. Behind a proxy, use `cqm serve --http` and list the "
     "name in `server.hosts` of your own cqm.yml.\n"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
@@ -25,7 +26,7 @@ from cqm.server.ui.chunks_page import chunks_page, cut
 from cqm.server.ui.file_page import file_page, mentions, uses_page
 from cqm.server.ui.health_page import health_events, health_page, tree
 from cqm.server.ui.library import Library
-from cqm.server.ui.markup import frame
+from cqm.server.ui.markup import frame, url
 from cqm.server.ui.search_page import as_agent_sees, asked_of, results, search_page
 
 _KEPT = {"Cache-Control": "private, max-age=86400"}
@@ -45,7 +46,7 @@ def make_app(library: Library, token: str, hosts: Iterable[str] = LOCAL_NAMES, *
     """
     routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in _endpoints(library).items()]
     static = _Kept(directory=Path(__file__).parent / "static")
-    handlers: Mapping[object, ExceptionHandler] = {CqmError: partial(_failed, library)}
+    handlers: Mapping[object, ExceptionHandler] = {CqmError: partial(_failed, library), HTTPException: _refused}
     pages = Starlette(routes=[*routes, Mount("/static", static)], exception_handlers=handlers)
     return Gate(pages, token, hosts, start)
 
@@ -112,4 +113,13 @@ def _failed(library: Library, request: Request, error: Exception) -> Response:
         return HTMLResponse(search_page(library, asked_of(given), told), status)
     if path == "/preview":
         return HTMLResponse(chunks_page(library, given, told), status, headers=SIZED)
-    return HTMLResponse(frame("CQM: problem", "", ["<h1>This did not work</h1>", told]), status)
+    name = given.get("path", "").rpartition("/")[2]
+    further = f"<p><a href='{url('./', q=name)}'>Search for {safe(name)}</a></p>" if name else ""
+    return HTMLResponse(frame("CQM: problem", "", ["<h1>This did not work</h1>", told, further]), status)
+
+
+def _refused(_request: Request, error: Exception) -> Response:
+    """Answer an address without a page in the frame, which leads on."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    told = "<p>This address has no page. <a href='./'>Search</a>, or choose a page above.</p>"
+    return HTMLResponse(frame("CQM: no page", "", ["<h1>There is no such page</h1>", told]), status)

@@ -1,6 +1,7 @@
 """Lines of a file as a table: numbers, coloured words, and marks on the words that were asked for."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,6 +12,9 @@ LONGEST_LINE = 600
 """Characters shown of a line."""
 MOST_COLOURED = 60_000
 """Characters that are coloured at once: Pygments may need the square of their number for a stranger's text."""
+
+_LONGEST_KEPT = 4_000
+"""Characters of an excerpt whose colours are kept: at most 3 MB of them."""
 
 Spans = Mapping[int, Sequence[tuple[int, int]]]
 """Marked characters by line: first, and the one after the last, from 0."""
@@ -44,8 +48,20 @@ def code_table(
     """
     shown = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} …" for line in lines]
     text = "\n".join(shown)
-    words = words_of(path, text) if len(text) <= MOST_COLOURED else Words([], [])
+    words = _coloured_words(path.rpartition("/")[2], text)
     return f"<table class='code'>{''.join(_rows(shown, text, first, words, marks, row))}</table>"
+
+
+def _coloured_words(name: str, text: str) -> Words:
+    """Find the coloured words of lines; those of an excerpt are kept, as most results stay while one types."""
+    if len(text) <= _LONGEST_KEPT:
+        return _kept_words(name, text)
+    return words_of(name, text) if len(text) <= MOST_COLOURED else Words([], [])
+
+
+@lru_cache(maxsize=256)
+def _kept_words(name: str, text: str) -> Words:
+    return words_of(name, text)
 
 
 def _rows(

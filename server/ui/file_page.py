@@ -79,19 +79,27 @@ def file_page(library: Library, given: Mapping[str, str]) -> str:
     part = _Part(path, warned(made, warnings), shown.total, first, last, first if lines else 1, line)
     symbol, links = given.get("symbol", ""), shown.links("file", {"path": path})
     pages = f"<p class='pages'>{links}</p>" if links else ""
-    uses = url("uses", name=symbol, path=path, part=1)
     body = [
         f"<h1>{safe(path)}</h1>",
         _about(library, part),
         notes(part.made.report.warnings),
         f"<div class='file'><div class='lines'>{_chunk_map(part)}{_source(part)}{pages}</div>",
         "<aside class='beside'>",
-        f"<section data-load='{uses}' aria-busy='true'></section>" if symbol else "",
+        _uses_section(symbol, path),
         _symbols(opened, relative, part),
         f"<section data-load='{url('mentions', path=path)}'></section>",
         "</aside></div>",
     ]
     return frame(f"{path} · CQM", "", body)
+
+
+def _uses_section(symbol: str, path: str) -> str:
+    """Write the place of the uses of a symbol: they come later, or by a link where scripts are off."""
+    if not symbol:
+        return ""
+    part, whole = url("uses", name=symbol, path=path, part=1), url("uses", name=symbol, path=path)
+    link = f"<a href='{whole}'>Uses of {safe(symbol)}</a>"
+    return f"<section data-load='{part}' aria-busy='true'>{link}</section>"
 
 
 def _below(made: Preview, above: int) -> Preview:
@@ -133,7 +141,7 @@ def mentions(library: Library, given: Mapping[str, str]) -> str:
 
 
 def _about(library: Library, part: _Part) -> str:
-    editor = library.editor_link(part.path, part.asked)
+    editor = library.editor_links()(part.path, part.asked)
     language = part.chunks[0].language if part.chunks else ""
     facts = [language, f"{number(part.total, 'line')}", f"{number(len(part.chunks), 'chunk')}"]
     links = [
@@ -210,6 +218,8 @@ def _uses(uses: SymbolUses, prefix: str, path: str, *, is_part: bool) -> Iterato
     if is_part:
         whole = url("uses", name=uses.name, path=path)
         yield f"<h2><a href='{whole}'>Uses of <code>{safe(uses.name)}</code></a></h2>"
+    else:
+        yield "<h2 class='unseen'>Places</h2>"
     counts = [(name, f"{count:,}") for name, count in uses.totals.items() if count]
     yield listed([*counts, ("", "")]) if counts else "<p>No file names it.</p>"
     yield from _definitions("Defined", uses.definitions, prefix)

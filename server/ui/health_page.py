@@ -44,7 +44,8 @@ def health_page(library: Library, _given: Mapping[str, str]) -> str:
         f"aria-busy='true'><a href='{url('treemap', root=name)}'>Draw the tree</a></div></section>"
         for name in library.roots
     )
-    body = ["<h1>Health</h1>", f"<div data-events='events'>{health(library)}</div>", maps, _lists(library)]
+    state = f"<div data-events='events' data-page='health'>{health(library)}</div>"
+    body = ["<h1>Health</h1>", state, maps, _lists(library)]
     return frame("Health · CQM", "health", body)
 
 

@@ -1,7 +1,7 @@
 """The indexes that a page is about, and their files by the paths a page shows."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -131,15 +131,20 @@ class Library:
             raise PathRefusedError(f"{path} is a folder.", remedy="Name a file in it.")
         return opened, relative
 
-    def editor_link(self, path: str, line: int) -> str:
-        """Write the address that opens a file in the user's editor; empty where none is wanted."""
-        form = _EDITORS.get(self.settings.ui.editor, "")
-        if not form:
-            return ""
-        opened, relative, _ = self.locate(path)
-        root = opened.index.root
-        whole = root if root.is_file() else root / relative
-        return form.format(path=quote(whole.as_posix().lstrip("/"), errors="backslashreplace"), line=line)
+    def editor_links(self) -> Callable[[str, int], str]:
+        """Return what writes the address of a shown path and line in the user's editor; empty where none is wanted."""
+        form, roots = _EDITORS.get(self.settings.ui.editor, ""), self.roots
+        wholes = {name: root for name, root in roots.items() if root.is_file()}
+
+        def link(path: str, line: int) -> str:
+            if not form:
+                return ""
+            name = next((it for it in roots if len(roots) == 1 or path.startswith(f"{it}/")), path)
+            relative = path if len(roots) == 1 else path[len(name) + 1 :]
+            whole = (wholes.get(name) or roots[name] / relative).as_posix()
+            return form.format(path=quote(whole.lstrip("/"), errors="backslashreplace"), line=line)
+
+        return link
 
 
 def make_library(roots: Sequence[Path], workspace: Workspace, workers: Workers) -> Library:

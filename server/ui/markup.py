@@ -62,6 +62,12 @@ def choice(name: str, values: Iterable[str], chosen: str) -> str:
     return f"<select name='{name}'>{options}</select>"
 
 
+def sentence(line: str) -> str:
+    """Return a note of an answer as a sentence that stands by itself."""
+    said = line.removeprefix("Note: ")
+    return f"{said[:1].upper()}{said[1:]}" if said != line else line
+
+
 def notes(lines: Iterable[str]) -> str:
     """Write sentences of CQM that a reader should not miss."""
     items = "".join(f"<li>{safe(line)}</li>" for line in lines)

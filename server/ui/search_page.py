@@ -14,7 +14,7 @@ from cqm.server.answers.render import render_answer
 from cqm.server.page import safe
 from cqm.server.ui.code import code_table
 from cqm.server.ui.library import Library
-from cqm.server.ui.markup import choice, field, frame, notes, url
+from cqm.server.ui.markup import choice, field, frame, notes, sentence, url
 
 FIRST = 10
 """Results shown at first; more are a link away."""
@@ -67,10 +67,10 @@ class Asked:
             include=(f"/{escaped(self.folder)}/**",) if self.folder else (),
         )
 
-    def address(self, page: str, **changes: object) -> str:
+    def address(self, page: str, *, at: str = "", **changes: object) -> str:
         """Write the address of a page for this question, with some values changed."""
         known = {name: getattr(self, name) for name in ("q", "mode", "root", "folder", "language", "kind")}
-        return url(page, **(known | {"mode": "" if self.mode == SearchMode.HYBRID else self.mode} | changes))
+        return url(page, at=at, **(known | {"mode": "" if self.mode == SearchMode.HYBRID else self.mode} | changes))
 
 
 def asked_of(parameters: Mapping[str, str]) -> Asked:
@@ -164,9 +164,10 @@ def _written(library: Library, asked: Asked, query: Query, answer: Answer, secon
     yield f"<button type='button' class='copy' data-copy='{copied}'>Copy as agents see it</button></p>"
     advice = advice_lines(query, answer) if answer.chunks or not states else ()
     unknown = _unknown(library, asked)
-    yield notes([*unknown, *states, *((line.removeprefix("Note: ") for line in said) if answer.hits else advice)])
+    yield notes([*unknown, *states, *(map(sentence, said) if answer.hits else advice)])
+    editor = library.editor_links()
     for rank, hit in enumerate(answer.hits[: asked.shown]):
-        yield _result(library, asked, rank, hit)
+        yield _result(asked, rank, hit, editor(hit.path, hit.asked_line or hit.line or hit.start_line))
     yield f"<p class='pages'>{' '.join(_further(asked, answer))}</p></section></div>"
 
 
@@ -194,31 +195,33 @@ def _further(asked: Asked, answer: Answer) -> Iterator[str]:
     if cursor:
         yield f"<a href='{asked.address('./')}'>First results</a>"
     if rest > 0:
-        yield f"<a class='more' href='{asked.address('./', shown=asked.shown + FIRST, cursor=cursor)}'>More results</a>"
+        below = asked.address("./", at=f"r{asked.shown + 1}", shown=asked.shown + FIRST, cursor=cursor)
+        yield f"<a class='more' href='{below}'>More results</a>"
     elif answer.next_cursor:
         yield f"<a class='more' href='{asked.address('./', cursor=answer.next_cursor)}'>Further results</a>"
 
 
-def _result(library: Library, asked: Asked, rank: int, hit: Hit) -> str:
+def _result(asked: Asked, rank: int, hit: Hit, editor: str) -> str:
     line = hit.asked_line or hit.line or hit.start_line
     folder, _, name = hit.path.rpartition("/")
     symbol = hit.symbol if hit.line else ""
     file = url("file", path=hit.path, line=line, symbol=symbol, at=f"L{line}")
-    where = f"<span class='dim'>{safe(folder)}{'/' if folder else ''}</span>{safe(name)}:{line}"
+    # Apart, a name in Hebrew or Arabic does not pull the number of the line to its other side.
+    above = f"{safe(folder)}/" if folder else ""
+    where = f"<bdi class='dim' dir='ltr'>{above}</bdi><bdi dir='ltr'>{safe(name)}</bdi>:{line}"
     head = f"<a class='place' href='{file}'>{where}</a>"
-    name = f"<b class='symbol'>{safe(hit.symbol)}</b>" if hit.symbol else ""
+    name = f"<bdi class='symbol'>{safe(hit.symbol)}</bdi>" if hit.symbol else ""
     facts = " ".join(f"<span class='tag'>{safe(it)}</span>" for it in (hit.kind, hit.language) if it)
     chance = (
         f"<span class='chance' title='chance to be what was asked for'>{hit.chance:.0%}</span>" if hit.chance else ""
     )
-    editor = library.editor_link(hit.path, line)
     opens = f"<a class='open' href='{safe(editor)}'>Open in the editor</a>" if editor else ""
     copies = (
         f"<button type='button' class='copy' data-copy='{asked.address('agent', only=rank, cursor=asked.cursor)}' "
         f"aria-label='Copy result {rank + 1} as agents see it'>Copy</button>"
     )
     return (
-        f"<article class='hit' tabindex='-1'><h2>{head} {name}</h2>"
+        f"<article class='hit' id='r{rank + 1}' tabindex='-1'><h2>{head} {name}</h2>"
         f"<p class='about'>{facts} {chance} {opens} {copies}</p>{excerpt(asked.q, hit, file)}{why(hit)}</article>\n"
     )
 
@@ -278,20 +281,21 @@ def _bar(share: float) -> str:
 
 
 def _facets(library: Library, asked: Asked, hits: Sequence[Hit]) -> Iterator[str]:
-    if len(library.roots) > 1:
-        names = Counter(name for it in hits for name in library.roots if it.path.startswith(f"{name}/"))
+    names_of_roots = tuple(library.roots)
+    if len(names_of_roots) > 1:
+        names = Counter(name for it in hits for name in names_of_roots if it.path.startswith(f"{name}/"))
         yield _facet(asked, "Root", "root", names)
     yield _facet(asked, "Language", "language", Counter(it.language for it in hits))
     yield _facet(asked, "Kind", "kind", Counter(it.kind for it in hits))
-    yield _facet(asked, "Folder", "folder", Counter(_folders_below(library, asked.folder, hits)))
+    yield _facet(asked, "Folder", "folder", Counter(_folders_below(names_of_roots, asked.folder, hits)))
 
 
-def _folders_below(library: Library, above: str, hits: Iterable[Hit]) -> Iterator[str]:
+def _folders_below(roots: Sequence[str], above: str, hits: Iterable[Hit]) -> Iterator[str]:
     """Yield for each result the folder it is in, one step below the chosen one, without the name of the root."""
     for hit in hits:
         path = hit.path
-        if len(library.roots) > 1:
-            path = path[len(next((name for name in library.roots if path.startswith(f"{name}/")), "")) + 1 :]
+        if len(roots) > 1:
+            path = path[len(next((name for name in roots if path.startswith(f"{name}/")), "")) + 1 :]
         rest = path[len(above) + 1 :] if above else path
         step, _, inside = rest.partition("/")
         if inside:

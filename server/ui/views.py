@@ -11,7 +11,7 @@ from cqm.server.answers.header import advice_lines, header_lines
 from cqm.server.client_views import Views
 from cqm.server.page import safe
 from cqm.server.ui.health_page import status_card
-from cqm.server.ui.markup import notes
+from cqm.server.ui.markup import notes, sentence
 from cqm.server.ui.search_page import excerpt, sureness, why
 
 _MOST = 30
@@ -43,7 +43,7 @@ def draw_answer(query: Query, answer: Answer) -> str:
     _, *said = header_lines(query, answer)
     shade, words = sureness(answer)
     shown = answer.hits[:_MOST]
-    told = notes(line.removeprefix("Note: ") for line in said) if shown else notes(advice_lines(query, answer))
+    told = notes(map(sentence, said)) if shown else notes(advice_lines(query, answer))
     hits = "".join(_drawn(answer.in_english or query.text, hit) for hit in shown)
     lead = f"<p class='lead'><span class='sure {shade}'>{words}</span> <span class='dim'>{len(answer.hits)} results"
     return f"<section class='hits' aria-label='Results'>{lead}</span></p>{told}{hits}</section>"

@@ -153,6 +153,23 @@ def test_the_working_folder_is_served_when_no_root_is_given(project: Path, envir
         assert "limits.py:" in call(running, "search", 2, query="limit_retries")
 
 
+def test_a_broken_file_of_the_project_is_told_in_each_call_until_it_is_mended(
+    project: Path, environment: dict[str, str]
+) -> None:
+    """The server ended before the handshake, of which clients show no reason."""
+    settings = project / "cqm.yml"
+    settings.write_text("search:\n  limits: 5\n")
+    with process([COMMAND, "serve", "--root", str(project)], environment) as running:
+        shake_hands(running)
+        for number, tool in enumerate(("index_status", "search"), 2):
+            asked = {"name": tool, "arguments": {"query": "limit_retries"} if tool == "search" else {}}
+            answer = ask(running, "tools/call", asked, number)["result"]
+            assert answer["isError"]
+            assert f'{settings}:2: unknown option "search.limits"' in answer["content"][0]["text"]
+        settings.unlink()
+        assert "limits.py:" in call(running, "search", 4, query="limit_retries")
+
+
 def test_nothing_but_protocol_goes_out_whatever_prints(project: Path, environment: dict[str, str]) -> None:
     with process([sys.executable, "-c", NOISY, str(project)], environment) as running:
         shake_hands(running)

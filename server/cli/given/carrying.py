@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 import click
 
@@ -104,7 +104,7 @@ def take(name: str, path: Path | None, *, as_json: bool, overrides: dict[str, st
 
 
 @click.command()
-@click.argument("repositories", metavar="REPOS.txt", type=click.File(encoding="utf-8"))
+@click.argument("repositories", metavar="REPOS.txt", type=click.File("rb"))
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--engine",
@@ -126,7 +126,7 @@ def take(name: str, path: Path | None, *, as_json: bool, overrides: dict[str, st
 )
 @as_json_option
 @set_option
-def bulk(repositories: TextIO, folder: Path, *, as_json: bool, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
+def bulk(repositories: BinaryIO, folder: Path, *, as_json: bool, overrides: dict[str, str], **asked: Any) -> int:  # noqa: ANN401
     """Write the indexes of all repositories of a list to FOLDER, each as `cqm export` does.
 
     A line of REPOS.txt is a folder or an address for git, in quotes if it has blanks, and a name where it is not the

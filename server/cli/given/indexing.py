@@ -49,9 +49,15 @@ def index(path: Path | None, *, overrides: dict[str, str], as_json: bool, **aske
 def status(path: Path | None, *, as_json: bool, overrides: dict[str, str], **listed: bool) -> int:
     """Show contents, freshness and gaps of the index of PATH."""
     from cqm.server.cli import commands
+    from cqm.server.errors import SettingsError
 
     root = root_of(path)
-    return commands.status(root, asked_settings_of(root, overrides), as_json=as_json, **listed)
+    try:
+        settings = asked_settings_of(root, overrides)
+    except SettingsError:
+        commands.last_status(root, overrides, as_json=as_json, failed=listed["failed"])
+        raise
+    return commands.status(root, settings, as_json=as_json, **listed)
 
 
 @click.command("list")

@@ -4,11 +4,14 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cqm.server.cli.options import EXISTING, as_json_option, offers, root_of, set_option, settings_of
+
+if TYPE_CHECKING:
+    from cqm.server.config.settings import Settings
 
 
 @click.command()
@@ -23,7 +26,7 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
     connect without a token. On a loopback address, people open /?token=TOKEN: the pages of `cqm ui`.
     """
     named = {"server.http": http} if http is not None else {}
-    settings = settings_of(roots[0].resolve() if roots else Path.cwd(), overrides | named)
+    settings = _served_settings(roots[0].resolve() if roots else Path.cwd(), overrides | named)
     from cqm.server.mcp.app import serve as serve_mcp  # seconds, which a bad setting should not cost
     from cqm.server.ui.views import VIEWS
 
@@ -36,6 +39,24 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
 
     serve_mcp(settings, settings.server.http, roots or settings.server.roots, pages_beside, VIEWS)
     return 0
+
+
+def _served_settings(root: Path, overrides: dict[str, str]) -> "Settings":
+    """Load the settings of a server; for a client of its own also where the project's file is refused.
+
+    Clients show nothing of a server that ends before it is asked. One that goes on tells in each call what is wrong.
+    """
+    from cqm.server.console import say
+    from cqm.server.errors import SettingsError
+
+    try:
+        return settings_of(root, overrides)
+    except SettingsError as error:
+        settings = settings_of(None, overrides)
+        if settings.server.http or sys.stdin.isatty():
+            raise
+        say(f"cqm: {error}", "  Calls say so until that is mended.")
+        return settings
 
 
 def _explain() -> None:

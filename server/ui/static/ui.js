@@ -4,18 +4,20 @@
 const byId = (id) => document.getElementById(id);
 
 // A later keystroke gives up what an earlier one asked for; one that comes while nothing is asked does not wait.
+// An answer that comes while a later one waits is shown, but is not the last.
 function lateOnly(wait, show) {
   let timer = 0;
   let running = null;
   const ask = async (address) => {
+    timer = 0;
     running?.abort();
     const mine = (running = new AbortController());
     try {
       const answer = await fetch(address, { signal: mine.signal, headers: { Accept: "text/html" } });
       const text = await answer.text();
-      if (mine === running) show(text);
+      if (mine === running) show(text, !timer);
     } catch (error) {
-      if (error.name !== "AbortError") show("<p class='notes'>CQM does not answer: was it stopped?</p>");
+      if (error.name !== "AbortError") show("<p class='notes'>CQM does not answer: was it stopped?</p>", true);
     }
     if (mine === running) running = null;
   };
@@ -38,17 +40,23 @@ function tellCount(results) {
 
 function searchAsYouType(form) {
   const results = byId("results");
-  const ask = lateOnly(40, (text) => {
+  const ask = lateOnly(40, (text, isLast) => {
     results.innerHTML = text;
-    results.removeAttribute("aria-busy");
     tellCount(results);
+    if (isLast) {
+      results.removeAttribute("aria-busy");
+      if (goesOn) results.querySelector(".hit")?.focus();
+      goesOn = false;
+    }
     results.dispatchEvent(new CustomEvent("shown"));
   });
   let asked = questionOf(form);
+  let goesOn = false; // Enter came before the results that it is about.
   const look = () => {
     const now = questionOf(form);
     if (now === asked) return;
     asked = now;
+    goesOn = false;
     ask(`results?${now}`);
     results.setAttribute("aria-busy", "true");
     history.replaceState(null, "", now ? `./?${now}` : "./");
@@ -57,7 +65,8 @@ function searchAsYouType(form) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     look();
-    results.querySelector(".hit")?.focus();
+    if (results.hasAttribute("aria-busy")) goesOn = true;
+    else results.querySelector(".hit")?.focus();
   });
   tellCount(results);
 }
@@ -143,6 +152,12 @@ function follow(place) {
   const events = new EventSource(place.dataset.events);
   events.addEventListener("message", (event) => {
     place.innerHTML = event.data;
+  });
+  // The browser asks again by itself, also after an orderly end; only who does not answer then is gone.
+  events.addEventListener("error", async () => {
+    const answers = await fetch(place.dataset.page, { method: "HEAD" }).then((answer) => answer.ok, () => false);
+    if (!answers && !place.querySelector(".gone"))
+      place.insertAdjacentHTML("afterbegin", "<p class='notes gone' role='alert'>CQM does not answer: was it stopped? This is its last news.</p>");
   });
 }
 

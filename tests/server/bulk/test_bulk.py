@@ -26,16 +26,16 @@ def records(file: Path) -> list[bytes]:
 
 def test_a_list_has_folders_addresses_names_and_comments(tmp_path: Path) -> None:
     text = "# all\nshop/\n\nhttps://host/team/shop.git other  # a fork\ngit@host:team/tools.git\n"
-    assert read_list(text, tmp_path) == [
+    assert read_list(text.encode(), tmp_path) == [
         Repository(str(tmp_path / "shop"), "shop"),
         Repository("https://host/team/shop.git", "other"),
         Repository("git@host:team/tools.git", "tools"),
     ]
-    assert [it.is_elsewhere for it in read_list(text, tmp_path)] == [False, True, True]
+    assert [it.is_elsewhere for it in read_list(text.encode(), tmp_path)] == [False, True, True]
 
 
 def test_a_folder_of_windows_is_named_by_its_last_part(tmp_path: Path) -> None:
-    found = read_list("C:\\src\\shop\nD:\\tools\\\n", tmp_path)
+    found = read_list(b"C:\\src\\shop\nD:\\tools\\\n", tmp_path)
     assert [it.name for it in found] == ["shop", "tools"]
     assert not any(it.is_elsewhere for it in found)
 
@@ -58,12 +58,18 @@ def test_a_clone_that_stalls_is_given_up(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_every_mistake_of_a_list_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(BulkError) as refused:
-        read_list("a\nb/a\nc ../x\nd e f\n..\n'g h\n", tmp_path)
+        read_list(b"a\nb/a\nc ../x\nd e f\n..\n'g h\n", tmp_path)
     lines = refused.value.message.split("\n")
     assert [line.partition(":")[0] for line in lines] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
     assert "there are 3 words. Put quotes around a folder with blanks." in lines[2]
     assert "the name '..' is none" in lines[3]
     assert "a quote has no end" in lines[4]
+
+
+def test_a_list_may_have_a_byte_order_mark_and_one_that_is_no_text_is_told(tmp_path: Path) -> None:
+    assert read_list(b"\xef\xbb\xbfshop\r\n", tmp_path) == [Repository(str(tmp_path / "shop"), "shop")]
+    with pytest.raises(BulkError, match="line 2 of the list is not UTF-8"):
+        read_list(b"shop\ncaf\xe9\n", tmp_path)
 
 
 @pytest.mark.processes
@@ -78,7 +84,7 @@ def test_mistakes_of_a_list_are_a_line_each(cqm: "Cqm") -> None:
 
 def test_quotes_hold_a_folder_with_blanks_together(tmp_path: Path) -> None:
     text = f"\"my shop\" shop # mine\n'{tmp_path}/a # b' other\nplain#comment\n"
-    assert read_list(text, tmp_path) == [
+    assert read_list(text.encode(), tmp_path) == [
         Repository(str(tmp_path / "my shop"), "shop"),
         Repository(f"{tmp_path}/a # b", "other"),
         Repository(str(tmp_path / "plain"), "plain"),
@@ -88,7 +94,7 @@ def test_quotes_hold_a_folder_with_blanks_together(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "# nothing yet\n\n"])
 def test_an_empty_list_was_a_success(tmp_path: Path, text: str) -> None:
     with pytest.raises(BulkError, match="The list names no repository"):
-        read_list(text, tmp_path)
+        read_list(text.encode(), tmp_path)
 
 
 @pytest.mark.processes

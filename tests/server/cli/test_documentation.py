@@ -101,9 +101,24 @@ def test_each_default_is_shown() -> None:
         (["where are retries limited"], 'cqm search "where are retries limited"'),
         (["src/parser.py:12"], 'cqm search "src/parser.py:12"'),
         (["serch", "x"], "Did you mean"),
+        (["grep", "x"], "Did you mean 'cqm search --mode regex'?"),
+        (["version"], "Did you mean 'cqm --version'?"),
+        (["-n", "2", "search", "x"], "Options of a command come after its name."),
+        (["help", "serch"], "Did you mean one of: 'search'"),
     ],
 )
 def test_a_question_without_a_command_is_told_where_it_belongs(arguments: list[str], told: str) -> None:
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2
     assert told in done.stderr
+
+
+def test_help_is_a_command_too_as_in_other_programs() -> None:
+    run = CliRunner().invoke
+    assert run(app, ["help"]).stdout == run(app, ["--help"]).stdout
+    assert run(app, ["help", "search"]).stdout == run(app, ["search", "--help"]).stdout
+    assert table.other_command("search") == ""
+    meant = {
+        entry.partition("'cqm ")[2].split()[0].rstrip("'?") for entry in map(table.other_command, ["rm", "log", "show"])
+    }
+    assert meant <= set(table.COMMANDS)

@@ -316,6 +316,17 @@ def test_several_folders_are_searched_at_once_each_result_named_by_its_folder(
     assert ("other-gone of groups in your cqm.yml is not there" in done.stderr) is is_group
 
 
+def test_an_empty_folder_among_several_changes_neither_the_way_of_the_search_nor_what_is_told(
+    cqm: "Cqm", tmp_path: Path
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    asked = ["--path", str(empty), "--path", str(cqm.project)]
+    assert cqm.json("search", "greet", *asked)["mode"] == cqm.json("search", "greet")["mode"]
+    assert "no chunk has a vector" not in cqm.run("search", "greet", *asked).stdout
+    assert "The index is empty." in cqm.run("search", "greet", "--path", str(empty)).stdout
+
+
 def test_an_unknown_group_is_refused_with_the_nearest_and_a_place_with_several_folders_too(
     cqm: "Cqm", other: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """Settings and folders on their way to the commands of `cqm`, and wrong uses of them."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -97,7 +98,8 @@ def test_savings_of_a_folder_without_an_index_make_none(cqm: "Cqm") -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["index"], ["search", "x"], ["status"], ["watch"], ["serve"], ["preview", "cqm.yml"]]
+    "command",
+    [["index"], ["search", "x"], ["status"], ["watch"], ["serve", "--http", "127.0.0.1:0"], ["preview", "cqm.yml"]],
 )
 def test_a_bad_project_file_stops_every_command_by_file_and_line(cqm: "Cqm", command: list[str]) -> None:
     (cqm.project / "cqm.yml").write_text("search:\n  limits: 5\n")
@@ -105,6 +107,16 @@ def test_a_bad_project_file_stops_every_command_by_file_and_line(cqm: "Cqm", com
     assert done.returncode == 2
     expected = f'{cqm.project / "cqm.yml"}:2: unknown option "search.limits". Did you mean "search.limit"?'
     assert expected in done.stderr
+
+
+def test_the_status_is_told_beside_a_problem_of_the_projects_file(cqm: "Cqm") -> None:
+    cqm.json("index")
+    (cqm.project / "cqm.yml").write_text("search:\n  limits: 5\n")
+    done, told = cqm.run("status"), cqm.run("status", "--json")
+    assert (done.returncode, told.returncode) == (2, 2)
+    assert "files: 3 indexed" in done.stdout
+    assert json.loads(told.stdout)["files"]["indexed"] == 3
+    assert "cqm.yml:2: unknown option" in told.stderr
 
 
 def test_without_a_path_a_command_is_about_the_enclosing_project(cqm: "Cqm") -> None:

@@ -33,6 +33,9 @@ def test_each_shell_gets_a_script_which_asks_cqm(shell: str) -> None:
         ("cqm preview --strategy s", "s", ["sentence", "semantic"]),
         ("cqm search x --set search.", "search.", ["search.limit=", "search.mode="]),
         ("cqm nosuch ", "", [""]),
+        ("cqm grep ", "", [""]),
+        ('cqm "a question" ', "", [""]),
+        ("cqm help se", "se", ["search", "serve", "setup"]),
     ],
 )
 def test_powershell_is_offered_commands_options_and_values_and_paths_are_its_own(

@@ -143,6 +143,19 @@ def test_a_client_without_a_file_gets_one_and_loses_it_again(home: "Home") -> No
     assert home.files() == {}
 
 
+def test_every_client_gets_another_root_and_loses_its_entry_again(home: "Home") -> None:
+    machine = Machine(home.home, sys.platform, {})
+    rows = [row for row in CLIENTS if row.user]
+    for row in rows:
+        for folder in row.folders:
+            machine.path(folder).mkdir(parents=True, exist_ok=True)
+    assert set(home.actions("--yes", "--root", ".").values()) == {"create"}
+    assert set(home.actions("--yes", "--root", str(home.home)).values()) == {"update"}
+    assert len(home.files()) == len(rows)
+    assert set(home.actions("--yes", "--remove").values()) == {"delete"}
+    assert home.files() == {}
+
+
 def test_what_the_user_wrote_since_stays_when_the_entry_goes(home: "Home") -> None:
     home.write(FILES)
     home.run("--yes", "--instructions")
@@ -267,6 +280,17 @@ def test_a_link_within_the_home_is_followed_and_told_and_one_out_of_it_is_not(ho
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions")
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root can give files away")
+def test_a_file_stays_its_owners_under_sudo(home: "Home") -> None:
+    home.write(FILES)
+    file = home.home / ".cursor" / "mcp.json"
+    os.chown(file, 4321, 4322)
+    for arguments in (["--yes"], ["--yes", "--remove"]):
+        assert home.run(*arguments, "--client", "cursor").exit_code == 0
+        for it in (file, file.with_name("mcp.json.cqm-backup")):
+            assert not it.exists() or (it.stat().st_uid, it.stat().st_gid) == (4321, 4322)
+
+
 def test_permissions_stay_and_the_copy_has_the_same(home: "Home") -> None:
     home.write({".cursor/mcp.json": b"{}"})
     (home.home / ".cursor/mcp.json").chmod(0o640)

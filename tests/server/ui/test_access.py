@@ -56,6 +56,7 @@ def test_without_the_token_a_page_says_how_to_get_the_link(stranger: TestClient,
     assert answer.status_code == 403
     assert "Open the link that <code>cqm ui</code> printed" in answer.text
     assert "limit" not in answer.text
+    assert "name='color-scheme' content='light dark'" in answer.text
 
 
 def test_the_link_gives_a_cookie_that_scripts_other_sites_and_other_ports_do_not_get(stranger: TestClient) -> None:

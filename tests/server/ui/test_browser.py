@@ -94,6 +94,40 @@ def test_a_person_searches_by_keys_and_follows_a_result(page: Any) -> None:
     assert page.problems == []
 
 
+def test_enter_goes_to_the_results_of_the_question_that_was_typed(page: Any) -> None:
+    page.goto(f"{page.url.rpartition('/')[0]}/?q=guide")
+    page.wait_for_selector(".hit")
+    page.locator("#q").fill("")
+    page.locator("#q").press_sequentially("limit retries")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".hit:first-child:focus mark:has-text('limit_retries'), .hit:focus mark:has-text('limit')")
+    assert page.evaluate("document.querySelector('.hit') === document.activeElement")
+    assert page.problems == []
+
+
+def test_a_button_that_needs_the_script_is_not_shown_without_it(page: Any) -> None:
+    without = page.context.browser.new_context(java_script_enabled=False)
+    without.add_cookies([{**it, "sameSite": "Strict"} for it in page.context.cookies()])
+    plain = without.new_page()
+    plain.goto(f"{page.url.rpartition('/')[0]}/?q=retries")
+    assert plain.locator(".hit").count()
+    assert plain.locator("button.copy:visible").count() == 0
+    without.close()
+
+
+def test_health_says_so_when_cqm_was_stopped(page: Any, tmp_path: Path) -> None:
+    root = tmp_path.resolve() / "tree"
+    write_tree(root)
+    other = page.context.browser.new_page()
+    with serving(root) as link:
+        other.goto(link)
+        other.wait_for_selector("#q")
+        other.goto(f"{other.url.rpartition('/')[0]}/health")
+        other.wait_for_selector(".sure:has-text('complete')")
+    other.wait_for_selector("[role=alert]:has-text('was it stopped?')")
+    other.close()
+
+
 def test_a_slider_cuts_anew_at_once(page: Any) -> None:
     page.goto(f"{page.url.rpartition('/')[0]}/preview?path=src/net/limits.py")
     before = page.locator(".figures b").first.inner_text()
@@ -112,7 +146,9 @@ def test_no_page_has_a_barrier(page: Any, width: int, scheme: str) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
     folder = page.url.rpartition("/")[0]
-    for address in ("./", "./?q=retries", "file?path=src/net/limits.py", "preview?path=guide.md", "health", "asked"):
+    told = ("uses?name=limit_retries&path=src/net/limits.py", "file?path=gone.py", "nowhere")
+    shown = ("./", "./?q=retries", "file?path=src/net/limits.py", "preview?path=guide.md", "health", "asked")
+    for address in ("../", *shown, *told):
         page.goto(f"{folder}/{address}")
         page.wait_for_load_state("networkidle") if address != "health" else page.wait_for_selector(".treemap")
         page.evaluate(AXE.read_text(encoding="utf-8"))

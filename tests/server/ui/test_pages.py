@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from cqm.index.model.query import Query, SearchMode
+from cqm.server.owner.open import open_index
 from cqm.server.ui.health_page import health_events
 from cqm.server.ui.library import Library, make_library
 from cqm.server.ui.treemap import MOST_CELLS, Sized, treemap
@@ -245,6 +247,8 @@ def test_results_go_on_by_links_alone_until_there_are_no_more(tmp_path: Path, mo
     with opened_library([root], tmp_path / "home") as library:
         browser = entered(library)
         page, found, pages = shown(browser, "./", q="basket", mode=mode), set[str](), 1
+        assert "shown=20#r11'>More results" in page
+        assert "id='r11'" in shown(browser, "./", q="basket", mode=mode, shown=20)
         while link := re.search(r"<a class='more' href='([^']+)'", page):
             found |= set(re.findall(r"path=(part\d+\.py)", page))
             page, pages = shown(browser, link[1].replace("&amp;", "&")), pages + 1
@@ -294,6 +298,45 @@ def test_a_path_that_is_no_file_of_the_index_is_told_as_what_it_is(
     browser: TestClient, page: str, path: str, words: str
 ) -> None:
     assert words in browser.get(page, params={"path": path}).text
+
+
+@pytest.mark.processes
+def test_an_address_without_a_page_and_a_file_that_is_gone_lead_on(browser: TestClient) -> None:
+    unknown = browser.get("settings")
+    assert unknown.status_code == 404
+    assert "<a href='./'>Search</a>" in unknown.text
+    assert "<a href='health'>" in unknown.text
+    assert "<a href='./?q=gone.py'>Search for gone.py</a>" in browser.get("file", params={"path": "src/gone.py"}).text
+
+
+@pytest.mark.processes
+def test_a_note_on_a_page_is_a_sentence(tmp_path: Path) -> None:
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    for number in range(30):
+        (root / f"part{number}.py").write_text(f"def gather_{number}(basket):\n    return basket + {number}\n")
+    with opened_library([root], tmp_path / "home") as library:
+        page = shown(entered(library), "results", q="gather sockets of the gardener when closed")
+    assert re.search(r"<li>(Nothing in the index|Few words of the question)", page)
+
+
+@pytest.mark.processes
+def test_a_question_of_an_agent_leads_to_the_same_answer_and_to_the_symbols_it_read(tree: Path, tmp_path: Path) -> None:
+    options = {"index.shared": "true", "index.idle_seconds": "0"}
+    with opened_library([tree], tmp_path / "home", **options) as library:
+        with open_index(tree, library.settings) as client:
+            found = client.search(Query("limit_retries(attempts)", mode=SearchMode.EXACT)).hits
+            client.usages("limit_retries", 5)
+        page = shown(entered(library), "asked")
+    assert "href='./?q=limit_retries%28attempts%29&amp;mode=exact'" in page
+    assert "href='uses?name=limit_retries'" in page
+    assert all(f"{it.path}:{it.line or it.start_line}</a>" in page for it in found)
+
+
+@pytest.mark.processes
+def test_uses_of_a_result_are_a_link_where_scripts_are_off(browser: TestClient) -> None:
+    page = shown(browser, "file", path="src/net/limits.py", symbol="limit_retries")
+    assert re.search(r"aria-busy='true'><a href='uses\?name=limit_retries[^']*'>Uses of limit_retries</a>", page)
 
 
 @pytest.mark.processes
