@@ -17,6 +17,7 @@ from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.declared_keys import declared_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
+from cqm.index.search.named.relations import related_lines
 from cqm.index.search.named.routes import read_route
 from cqm.index.search.named.tree_paths import Match, TreePaths, lacks_root_package, of_project, tree_of
 from cqm.index.store.base import TERMS, Nearest, PointFilter
@@ -135,6 +136,8 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
         return Names(without_names(question), routed=objects)
     if not named.paths and (declared := declared_lines(lookup, question.text)):
         return Names(without_names(question), routed=declared)
+    if not named.paths and (related := related_lines(lookup, question.text)):
+        return Names(without_names(question), routed=related)
     if question.route and (named.is_missing or not named.paths):
         if routed := read_route(lookup, question.route):
             plain = replace(without_names(question), copied=(question.route.path,), pasted=())

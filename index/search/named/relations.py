@@ -1,0 +1,236 @@
+"""Find the lines that have the relation to a name that a question asks for."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from cqm.chunkers.source_types import CODE, source_type_of
+from cqm.index.ranking.evidence import Candidate
+from cqm.index.search.named.defining import NameLookup
+from cqm.index.store.base import TERMS, Nearest
+from cqm.index.text.names.parts import dotted, last_part
+from cqm.index.text.relations.asked import AskedRelation, Relation, relation_in
+from cqm.index.text.relations.forms import BESIDE, declared_below, tiers_of
+from cqm.index.text.stored_definitions import read_definitions
+from cqm.index.text.terms import query_terms
+
+_MOST_CHUNKS = 400
+_MOST_LINES, _MOST_USES = 20, 8
+"""Chunks to come first; behind uses stands the definition, on the same page."""
+_IMPORT = re.compile(r"^\s*(?:import|from|use|using|require|#\s*include|export\s*\{|package|@import)\b|^\s*(?://|#(?!\[)|\*|/\*)")
+"""A line that only imports a name, or a comment."""
+_SHEETS = frozenset({"css", "scss", "less", "sass", "stylus", "vue", "svelte", "astro", "html"})
+_ENGLISH = re.compile(r"(?:^|[/_.-])en(?:[_-]?(?:us|gb))?(?:[/_.-]|$)|/values/strings", re.IGNORECASE)
+_OF_TEXTS = re.compile(r"lang|locale|i18n|l10n|intl|messages?|translations?|strings|values", re.IGNORECASE)
+_OLD = re.compile(r"(?:^|[/_.-])(?:old|down|undo|rollback)(?:[/_.-]|$)", re.IGNORECASE)
+_MANIFESTS = {
+    "npm": ("package.json",),
+    "composer": ("composer.json",),
+    "make": ("makefile", "gnumakefile", ".mk"),
+    "rake": ("rakefile", ".rake"),
+    "just": ("justfile", ".just"),
+}
+_SCRIPTS = ("npm", "yarn", "pnpm", "bun")
+_ABSTRACT = re.compile(r"\babstract\b|\bUnimplemented|;\s*$")
+
+
+class _At(NamedTuple):
+    """A chunk with a line, from 0, that has the relation, and the number of such lines."""
+
+    chunk: Candidate
+    line: int
+    count: int
+
+
+def related_lines(lookup: NameLookup, text: str) -> dict[str, int]:
+    """Return the lines that have the relation a question asks for; none where it asks for none, or nothing has it.
+
+    Parameters:
+        lookup: of the index to search.
+        text: of the question.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    asked = relation_in(text)
+    if asked is None:
+        return {}
+    if asked.relation in {Relation.VALUE, Relation.OVERRIDES}:
+        return _of_definitions(lookup, asked)
+    if _is_of_symbol(lookup, asked):
+        return {}
+    found = _with_relation(lookup, asked)
+    if not found and asked.relation is Relation.IMPLEMENTS:
+        return _of_definitions(lookup, asked._replace(relation=Relation.OVERRIDES))
+    found.sort(key=lambda it: _rank(asked, it))
+    most = _MOST_USES if asked.relation in {Relation.USES, Relation.ANNOTATES} else _MOST_LINES
+    return {it.chunk.id: it.chunk.start_line + it.line for it in found[:most]}
+
+
+def _is_of_symbol(lookup: NameLookup, asked: AskedRelation) -> bool:
+    """Whether a symbol's own definition answers: a variable of the program that is named as one of the environment."""
+    if " " in asked.name or asked.relation not in {Relation.READS, Relation.ANNOTATES, Relation.RUNS}:
+        return False
+    is_bare = asked.of == "" and not asked.is_surely
+    defining = [it for it in lookup.defining(asked.name) if _are_alike(it, asked.name)]
+    return is_bare and any(source_type_of(it.language) == CODE for it in defining)
+
+
+def _are_alike(chunk: Candidate, name: str) -> bool:
+    own = last_part(name)
+    return any(last_part(dotted(it)).lstrip(".") == own for it in chunk.defines)
+
+
+def _of_definitions(lookup: NameLookup, asked: AskedRelation) -> dict[str, int]:
+    """Return the lines that define a name as it is written: of a value all, of overriding methods those with a body."""
+    chunks = [it for it in lookup.defining(asked.name) if source_type_of(it.language) == CODE]
+    payloads = lookup.generation.store.payloads([it.id for it in chunks], ["definitions", "text"])
+    own, found = last_part(asked.name), list[tuple[tuple[bool, bool, str, int], str]]()
+    for chunk in chunks:
+        payload = payloads.get(chunk.id, {})
+        at = next((it for it in read_definitions(payload.get("definitions", "")) if last_part(it.name).lstrip(".") == own), None)
+        if at is None:
+            continue
+        lines = str(payload.get("text", "")).split("\n")
+        is_bare = asked.relation is Relation.OVERRIDES and _is_bare(chunk, lines[at.line : at.last + 1])
+        found.append(((chunk.role is not None, is_bare, chunk.path, chunk.start_line + at.line), chunk.id))
+    if asked.relation is Relation.OVERRIDES and all(is_bare for (_, is_bare, *_), _ in found):
+        return {}
+    return {name: line for (*_, line), name in sorted(found)[:_MOST_LINES]}
+
+
+def _is_bare(chunk: Candidate, lines: Sequence[str]) -> bool:
+    """Whether a method is only declared: in an interface, a schema, or as abstract."""
+    text = "\n".join(lines)
+    has_body = "{" in text or len([it for it in lines if it.strip()]) > 1 or "=>" in text or "=" in text
+    return chunk.language in {"proto", "protobuf", "graphql", "thrift"} or not has_body or bool(_ABSTRACT.search(text[:200]))
+
+
+def _with_relation(lookup: NameLookup, asked: AskedRelation) -> list[_At]:
+    """Return the chunks with lines of the surest forms that any has."""
+    generation = lookup.generation
+    words = query_terms(f"{asked.name} {asked.of} {BESIDE.get(asked.relation, '')}")
+    (found,) = generation.store.search([Nearest(TERMS, words, _MOST_CHUNKS)])
+    chunks = [it for it in generation.candidates.of(found) if _may_have(asked, it)]
+    texts = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
+    read = [(chunk, text) for chunk, text in zip(chunks, texts, strict=True) if _own(asked) in text]
+    defined = _defined_lines(lookup, asked, [chunk for chunk, _ in read])
+    for tier in tiers_of(asked):
+        at = [it for chunk, text in read if (it := _at(asked, chunk, text, tier.finditer, defined.get(chunk.id, frozenset())))]
+        if asked.relation is Relation.IMPLEMENTS:
+            at += _below(asked, read, {it.chunk.id for it in at})
+        if at:
+            return at
+    return []
+
+
+def _own(asked: AskedRelation) -> str:
+    if asked.relation is Relation.RUNS and "manage" in asked.of:
+        return ""
+    name = asked.name.rpartition(":")[2] if asked.relation is Relation.RUNS else asked.name
+    if asked.relation is Relation.TRANSLATES:
+        name = name.rpartition(".")[2]
+    return last_part(name.replace("\\", "/")) if asked.relation in {Relation.IMPLEMENTS, Relation.USES, Relation.TESTS, Relation.PROVIDES} else name
+
+
+def _may_have(asked: AskedRelation, chunk: Candidate) -> bool:
+    """Whether a chunk's file may have such lines."""
+    role, path = chunk.role, chunk.path.lower()
+    is_code = source_type_of(chunk.language) == CODE
+    match asked.relation:
+        case Relation.TESTS:
+            return role is not None and role.name == "test"
+        case Relation.STYLES:
+            return chunk.language in _SHEETS
+        case Relation.TRANSLATES:
+            return _OF_TEXTS.search(path) is not None
+        case Relation.RUNS:
+            return _is_of_tool(asked, path)
+        case Relation.RENDERS | Relation.MIGRATES | Relation.SHOWS:
+            return role is None or role.name not in {"documentation", "test"}
+        case Relation.READS | Relation.NUMBERED | Relation.IMPLEMENTS:
+            return is_code and (role is None or role.name != "documentation")
+        case _:
+            return is_code or chunk.language in _SHEETS
+
+
+def _is_of_tool(asked: AskedRelation, path: str) -> bool:
+    name = PurePosixPath(path).name
+    if "manage" in asked.of:
+        return path.endswith(f"management/commands/{asked.name.lower()}.py")
+    if not asked.of or "artisan" in asked.of:
+        return path.endswith((".php", ".rake", "rakefile"))
+    tool = "npm" if asked.of.startswith(_SCRIPTS) else asked.of.split(" ")[0]
+    return name.endswith(_MANIFESTS[tool])
+
+
+def _defined_lines(lookup: NameLookup, asked: AskedRelation, chunks: Sequence[Candidate]) -> dict[str, frozenset[int]]:
+    """Return the lines of each chunk, from 0, that define the name: these don't use it."""
+    if asked.relation not in {Relation.USES, Relation.ANNOTATES}:
+        return {}
+    own = last_part(asked.name)
+    defining = [it.id for it in chunks if any(last_part(dotted(name)).lstrip(".") == own for name in it.defines)]
+    payloads = lookup.generation.store.payloads(defining, ["definitions"]) if defining else {}
+    return {
+        name: frozenset(
+            line
+            for it in read_definitions(payload.get("definitions", ""))
+            if last_part(it.name).lstrip(".") == own
+            for line in (it.line,)
+        )
+        for name, payload in payloads.items()
+    }
+
+
+def _at(
+    asked: AskedRelation,
+    chunk: Candidate,
+    text: str,
+    matches: Callable[[str], Iterable[re.Match[str]]],
+    defined: frozenset[int],
+) -> _At | None:
+    """Return the first line of a chunk that has the relation; None if none has."""
+    lines: list[str] | None = None
+    first, count = -1, 0
+    for match in matches(text):
+        # Of a form of several lines that of its name, or of the annotation above it.
+        at = match.end() if asked.relation in {Relation.MIGRATES, Relation.PROVIDES} else match.start()
+        said = match[0]
+        if asked.relation not in {Relation.MIGRATES, Relation.PROVIDES}:
+            at += len(said) - len(said.lstrip())
+        line = text.count("\n", 0, at)
+        if asked.relation in {Relation.USES, Relation.TESTS, Relation.READS, Relation.NUMBERED, Relation.ANNOTATES}:
+            lines = lines if lines is not None else text.split("\n")
+            if line in defined or (asked.relation is not Relation.NUMBERED and _IMPORT.match(lines[line])):
+                continue
+        first, count = (line if first < 0 else first), count + 1
+    return _At(chunk, first, count) if count else None
+
+
+def _below(asked: AskedRelation, read: Sequence[tuple[Candidate, str]], known: set[str]) -> list[_At]:
+    """Return the chunks that declare a type below the one asked for, behind ":" or a word such as "extends"."""
+    name, found = _own(asked), list[_At]()
+    for chunk, text in read:
+        if chunk.id not in known and (at := declared_below(name, text)) >= 0:
+            found.append(_At(chunk, text.count("\n", 0, at), 1))
+    return found
+
+
+def _rank(asked: AskedRelation, it: _At) -> tuple[object, ...]:
+    """Order lines: of the program itself first; of tests those that name it most, of texts those in English."""
+    chunk, path = it.chunk, it.chunk.path
+    is_aside = chunk.role is not None
+    match asked.relation:
+        case Relation.TESTS:
+            return (-it.count, path, chunk.start_line)
+        case Relation.TRANSLATES:
+            return (_ENGLISH.search(path) is None, path.count("/"), path, chunk.start_line)
+        case Relation.RUNS:
+            return (path.count("/"), path, chunk.start_line)
+        case Relation.MIGRATES:
+            return (_OLD.search(path) is not None, "migrat" not in path.lower(), path, chunk.start_line)
+        case Relation.STYLES:
+            return (is_aside, chunk.language not in {"css", "scss", "less", "sass"}, path, chunk.start_line)
+        case _:
+            return (is_aside, path, chunk.start_line)
