@@ -16,6 +16,7 @@ from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.declared_keys import declared_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
+from cqm.index.search.named.imports import imported_lines
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
 from cqm.index.search.named.relations import related_lines
 from cqm.index.search.named.routes import read_route
@@ -136,7 +137,7 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
         return Names(without_names(question), routed=objects)
     if not named.paths and (declared := declared_lines(lookup, question.text)):
         return Names(without_names(question), routed=declared)
-    if not named.paths and (related := related_lines(lookup, question.text)):
+    if related := related_lines(lookup, question.text) or imported_lines(lookup, question.text):
         return Names(without_names(question), routed=related)
     if question.route and (named.is_missing or not named.paths):
         if routed := read_route(lookup, question.route):

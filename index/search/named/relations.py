@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from cqm.chunkers.source_types import CODE, source_type_of
+from cqm.chunkers.source_types import CODE, PROSE_TYPES, source_type_of
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.store.base import TERMS, Nearest
@@ -22,6 +22,9 @@ _IMPORT = re.compile(r"^\s*(?:import|from|use|using|require|#\s*include|export\s
 """A line that only imports a name, or a comment."""
 _SHEETS = frozenset({"css", "scss", "less", "sass", "stylus", "vue", "svelte", "astro", "html"})
 _ENGLISH = re.compile(r"(?:^|[/_.-])en(?:[_-]?(?:us|gb))?(?:[/_.-]|$)|/values/strings", re.IGNORECASE)
+_BRITISH = re.compile(r"en[_-](?!us)[a-z]{2}", re.IGNORECASE)
+_ASIDE = re.compile(r"(?:^|/)(?:\.[^/]|vendor/|third_party/|node_modules/)|\.(?:t|tmpl|stub|erb\.rb)$")
+"""Hidden folders, others' programs, templates of programs."""
 _OF_TEXTS = re.compile(r"lang|locale|i18n|l10n|intl|messages?|translations?|strings|values", re.IGNORECASE)
 _OLD = re.compile(r"(?:^|[/_.-])(?:old|down|undo|rollback)(?:[/_.-]|$)", re.IGNORECASE)
 _MANIFESTS = {
@@ -56,9 +59,9 @@ def related_lines(lookup: NameLookup, text: str) -> dict[str, int]:
     asked = relation_in(text)
     if asked is None:
         return {}
-    if asked.relation in {Relation.VALUE, Relation.OVERRIDES}:
-        return _of_definitions(lookup, asked)
-    if _is_of_symbol(lookup, asked):
+    if asked.relation in {Relation.VALUE, Relation.OVERRIDES} and (defined := _of_definitions(lookup, asked)):
+        return defined
+    if asked.is_bare and _is_of_symbol(lookup, asked):
         return {}
     found = _with_relation(lookup, asked)
     if not found and asked.relation is Relation.IMPLEMENTS:
@@ -70,11 +73,9 @@ def related_lines(lookup: NameLookup, text: str) -> dict[str, int]:
 
 def _is_of_symbol(lookup: NameLookup, asked: AskedRelation) -> bool:
     """Whether a symbol's own definition answers: a variable of the program that is named as one of the environment."""
-    if " " in asked.name or asked.relation not in {Relation.READS, Relation.ANNOTATES, Relation.RUNS}:
-        return False
-    is_bare = asked.of == "" and not asked.is_surely
-    defining = [it for it in lookup.defining(asked.name) if _are_alike(it, asked.name)]
-    return is_bare and any(source_type_of(it.language) == CODE for it in defining)
+    return any(
+        source_type_of(it.language) == CODE and _are_alike(it, asked.name) for it in lookup.defining(asked.name)
+    )
 
 
 def _are_alike(chunk: Candidate, name: str) -> bool:
@@ -147,7 +148,10 @@ def _may_have(asked: AskedRelation, chunk: Candidate) -> bool:
             return _OF_TEXTS.search(path) is not None
         case Relation.RUNS:
             return _is_of_tool(asked, path)
-        case Relation.RENDERS | Relation.MIGRATES | Relation.SHOWS:
+        case Relation.MIGRATES:
+            # Liquibase's files are called changelog-1.2.xml.
+            return (role is None or role.name != "test") and source_type_of(chunk.language) not in PROSE_TYPES
+        case Relation.RENDERS | Relation.SHOWS:
             return role is None or role.name not in {"documentation", "test"}
         case Relation.READS | Relation.NUMBERED | Relation.IMPLEMENTS:
             return is_code and (role is None or role.name != "documentation")
@@ -220,12 +224,13 @@ def _below(asked: AskedRelation, read: Sequence[tuple[Candidate, str]], known: s
 def _rank(asked: AskedRelation, it: _At) -> tuple[object, ...]:
     """Order lines: of the program itself first; of tests those that name it most, of texts those in English."""
     chunk, path = it.chunk, it.chunk.path
-    is_aside = chunk.role is not None
+    is_aside = chunk.role is not None or _ASIDE.search(path) is not None
     match asked.relation:
         case Relation.TESTS:
             return (-it.count, path, chunk.start_line)
         case Relation.TRANSLATES:
-            return (_ENGLISH.search(path) is None, path.count("/"), path, chunk.start_line)
+            is_other = _ENGLISH.search(path) is None
+            return (is_other, _BRITISH.search(path) is not None, path.count("/"), path, chunk.start_line)
         case Relation.RUNS:
             return (path.count("/"), path, chunk.start_line)
         case Relation.MIGRATES:

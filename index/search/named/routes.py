@@ -37,6 +37,8 @@ _MOUNTED = re.compile(r"api|rest|v\d+(?:\.\d+)?|app|public|web|graphql|[a-z]{2}(
 _BUILT = re.compile(r"(?:^|/)(?:dist|build|out|target|public)/")
 _MANY_EXTRA = 2
 """Weight of a segment only the pattern has in front, in segments only the path has."""
+_SHORT = 0.25
+"""Weight of a prefix in the file that the path lacks: "/users" is of the web before it is of "/v1"."""
 
 
 class Routed(NamedTuple):
@@ -122,14 +124,17 @@ def _declared(generation: Generation, asked: AskedRoute) -> Iterator[_Match]:
         for it in declared_in(text):
             fits = _fits(asked, it.paths)
             if best := min((_judged(asked, path, each, it.methods) for each in fits), default=None):
-                yield _Match(*best, it.is_weak + bool(_BUILT.search(path)), path, it.line, it.handler)
+                weak = it.is_weak + bool(_BUILT.search(path)) + (path in generation.candidates.generated())
+                yield _Match(*best, weak, path, it.line, it.handler)
 
 
-def _fits(asked: AskedRoute, paths: Iterable[str]) -> Iterator[Fit]:
+def _fits(asked: AskedRoute, paths: Sequence[str]) -> Iterator[Fit]:
+    longest = max(map(len, paths), default=0)
     for path in paths:
         for pattern in patterns_of(path):
             if found := fit(pattern, asked.segments):
-                yield found
+                # Without the prefixes that stand before it, it fits a little less.
+                yield found._replace(is_short=len(path) < longest)
 
 
 def _judged(asked: AskedRoute, path: str, found: Fit, methods: Iterable[str]) -> tuple[bool, int, float, float]:
@@ -139,7 +144,7 @@ def _judged(asked: AskedRoute, path: str, found: Fit, methods: Iterable[str]) ->
     around = {word.lower() for word in re.split(r"[/._-]|(?<=[a-z])(?=[A-Z])", path)}
     unknown = sum(1 for it in found.missing if it.lower() not in around and not _MOUNTED.fullmatch(it))
     said = sum(1 for it in found.missing if it.lower() in around)
-    apart = len(found.missing) - said / 2 + _MANY_EXTRA * found.extra
+    apart = len(found.missing) - said / 2 + _MANY_EXTRA * found.extra + _SHORT * found.is_short
     return is_other, unknown, apart, -found.literals
 
 

@@ -12,9 +12,7 @@ class Relation(Enum):
 
     IMPLEMENTS = auto()
     OVERRIDES = auto()
-    USES = auto()
     TESTS = auto()
-    ANNOTATES = auto()
     RENDERS = auto()
     PROVIDES = auto()
     VALUE = auto()
@@ -26,6 +24,8 @@ class Relation(Enum):
     RUNS = auto()
     NOTIFIES = auto()
     NUMBERED = auto()
+    USES = auto()
+    ANNOTATES = auto()
 
 
 class AskedRelation(NamedTuple):
@@ -34,157 +34,169 @@ class AskedRelation(NamedTuple):
     Attributes:
         relation: asked for.
         name: as it is written, without marks around it.
-        of: a further name: the table of a column, the tool of a command; else empty.
-        is_surely: whether the question has no other meaning, so that finding nothing is worth a note.
+        of: a further name: the table of a column, the tool of a command, "listen" or "emit" of an event; else empty.
+        is_bare: whether the question is the name alone.
     """
 
     relation: Relation
     name: str
     of: str = ""
-    is_surely: bool = False
+    is_bare: bool = False
 
 
 _LONGEST = 200
-_NAME = r"(?P<marks>[`'\"@.<#\[]{0,3})(?P<name>[\w$](?:[\w$.:#\\/-]{0,120}[\w$?!])?)(?P<called>(?:\(\))?[`'\">\])]{0,3})"
-_NUMBER = r"(?P<name>-?\d{1,6})"
-_WHO = r"(?:who|what|(?:which|what)(?: \w{2,20}){1,2}|(?:all |the )?(?:\w{2,20} )?(?:classes|types|places|code|files|functions|modules|components|things) (?:that|which))"
-_WHERE = r"where (?:is|are|was|were|do(?:es)? (?:we|it|they|the (?:app|code|project|program)))"
-_OF = r"(?: class(?:es)?| interface| trait| protocol| method| function| component| template| annotation| decorator)?"
-_KIND = r"(?:the )?(?:(?:class|interface|trait|protocol|abstract class|type|method|function|struct) )?"
-_ENV = r"(?:env(?:ironment)?[ -]?(?:var(?:iable)?)?|env|setting|config(?:uration)?(?: key| option| value| setting| property)?|option|feature flag|property)"
-_TESTS = r"(?:(?:all|the|unit|integration|functional|existing) )*(?:tests?|specs?|test cases?)"
-_VIEWS = r"(?:templates?|views?|components?|pages?|partials?|layouts?|screens?)"
-_EVENT = r"(?:the )?(?:(?P<event>event|signal|topic|message|queue|job|hook) )"
-_TELLS = r"(?:emitt?(?:s|ed)?|handle[sd]?|fire[sd]?|dispatch(?:e[sd])?|publish(?:e[sd])?|raise[sd]?|sen(?:ds|t)|trigger(?:s|ed)?|consume[sd]?|received?|subscribed to|listened (?:to|for))"
-_TOOLS = (
-    r"(?P<of>npm(?: run)?|yarn(?: run)?|pnpm(?: run)?|bun run|composer(?: run)?|make(?: target)?|rake(?: task)?|just"
-    r"|(?:php )?artisan(?: command)?|(?:python3? )?(?:\./)?manage\.py|management command)"
+_NAME = (
+    r"(?P<marks>[`'\"@.<#\[]{0,3})(?P<name>[\w$](?:[\w$.:#\\/-]{0,120}[\w$?!])?)"
+    r"(?P<called>(?:\(\))?[`'\">\])]{0,3})"
+)
+_WORD_AFTER = r"(?: (?:class(?:es)?|interface|trait|protocol|method|function|component|template|annotation|decorator))?"
+_KIND = r"(?:the )?(?:(?:abstract )?(?:class|interface|trait|protocol|type|method|function|struct) )?"
+_SYMBOL = f"{_KIND}{_NAME}{_WORD_AFTER}"
+_RPC = rf"(?:the )?(?:(?:rpc|grpc|method|function|endpoint|interface) ){{0,3}}{_NAME}{_WORD_AFTER}"
+_THINGS = r"(?:classes|types|places|code|files|functions|modules|components|things)"
+_WHO = rf"(?:who|(?:which|what)(?: \w{{2,20}}){{0,2}}|(?:all |the )?(?:\w{{2,20}} )?{_THINGS} (?:that|which))"
+_WHERE = (
+    r"where (?:is|are|was|were|do(?:es)? (?:we|it|they|the (?:app|code|project|program))"
+    r"|(?:we|it|they|the (?:app|code|project|program))(?= \w{2,20} ))"
 )
 _SUBCLASSES = (
-    r"(?:subclasses|subtypes|implementations|implementers|implementors|inheritors|descendants|child classes|children"
-    r"|derived classes|conformances|conformers|implementing classes)"
+    r"(?:sub(?:classes|types)|implement(?:ations|ers|ors)|inheritors|descendants|child classes|children"
+    r"|(?:derived|implementing) classes|conform(?:ances|ers))"
 )
+_EXTENDS = r"(?:directly )?(?:implements?|extends?|(?:inherits?|derives?)(?: from)?|subclass(?:es)?|conforms? to)"
+_TESTS = r"(?:(?:all|the|unit|integration|functional|existing) ){0,3}(?:tests?|specs?|test cases?)"
+_VIEW = r"(?:templates?|views?|components?|pages?|partials?|layouts?|screens?)"
+_RENDERS = r"(?:includes?|extends?|renders?|uses?|embeds?)"
+_ENV = (
+    r"(?:env(?:ironment)?[ -]?(?:var(?:iable)?)?|setting|config(?:uration)?(?: (?:key|option|value|setting|property))?"
+    r"|option|feature flag|property)"
+)
+_COLUMN = rf"(?:the )?(?:new )?(?:(?:column|field) )?{_NAME}(?: (?:column|field))?"
+_TABLE = r"(?:the )?(?:table |model )?[`'\"]?(?P<of>\w{2,80})[`'\"]?(?: table| model)?"
+_ADDS = r"(?:add(?:s|ed|ing)?|creat(?:es?|ed)|introduc(?:es?|ed)|for)"
+_TEXT = r"(?:i18n|translations?|locali[sz]ations?|locale|lang(?:uage)?|string resource|text)"
+_TOOLS = (
+    r"(?P<of>(?:npm|yarn|pnpm|bun|composer)(?: run)?|make(?: target)?|rake(?: task)?|just"
+    r"|(?:php )?artisan(?: command)?|(?:python3? )?(?:\./)?manage\.py|management command)"
+)
+_EVENT = r"(?:the )?(?P<event>event|signal|topic|message|queue|job|hook) "
+_TELLS = (
+    r"(?:(?:emitt|handl|fir|dispatch|publish|rais|trigger|consum|receiv)ed|sent|subscribed to|listened (?:to|for))"
+)
+_LISTENS = r"(?:listens? (?:to|for)|subscribes? to|emits|publishes|dispatches|fires|handles|raises|consumes)"
+_LISTENERS = r"(?:event )?(?:handler|listener|subscriber|emitter|publisher|consumer)s?"
+_USED = r"(?:call|us|invok|instantiat|referenc|construct)"
 
-_FORMS: tuple[tuple[Relation, bool, re.Pattern[str]], ...] = tuple(
-    (relation, is_surely, re.compile(form, re.IGNORECASE))
-    for relation, is_surely, form in (
-        (
-            Relation.IMPLEMENTS,
-            True,
-            rf"{_WHO} (?:directly )?(?:implements?|extends?|inherits?(?: from)?|derives? from|subclass(?:es)?|conforms? to) {_KIND}{_NAME}{_OF}",
-        ),
-        (Relation.IMPLEMENTS, True, rf"(?:(?:all|the|direct|known|list) )*{_SUBCLASSES} (?:of|to) {_KIND}{_NAME}{_OF}"),
-        (
-            Relation.OVERRIDES,
-            False,
-            rf"(?:the )?(?:(?:all )?overrides|overriding methods|(?:server )?implementation) of (?:the )?(?:(?:rpc|grpc|method|function|endpoint) )*{_NAME}{_OF}",
-        ),
-        (
-            Relation.OVERRIDES,
-            False,
-            rf"{_WHO} (?:overrides?|implements?) (?:the )?(?:(?:rpc|grpc|method|function) )*{_NAME}{_OF}",
-        ),
-        (
-            Relation.OVERRIDES,
-            False,
-            rf"{_WHERE} (?:the )?(?:(?:rpc|grpc|method|function|interface) )*{_NAME}{_OF} (?:implemented|overridden)",
-        ),
-        (Relation.TESTS, True, rf"{_TESTS} (?:of|for|covering|that (?:cover|test|use|exercise)) {_KIND}{_NAME}{_OF}"),
-        (Relation.TESTS, True, rf"(?:which|what) {_TESTS} (?:covers?|tests?|exercises?|checks?|uses?) {_KIND}{_NAME}{_OF}"),
-        (Relation.TESTS, True, rf"(?:where|how) (?:is|are) {_KIND}{_NAME}{_OF} (?:unit )?tested"),
-        (Relation.RENDERS, True, rf"(?:which|what) {_VIEWS} (?:includes?|extends?|renders?|uses?|embeds?) (?:the )?(?:{_VIEWS} )?{_NAME}"),
-        (Relation.RENDERS, True, rf"{_VIEWS} (?:that|which) (?:includes?|extends?|renders?|uses?|embeds?) (?:the )?(?:{_VIEWS} )?{_NAME}"),
-        (Relation.RENDERS, True, rf"{_WHERE} (?:the )?(?:{_VIEWS} )?{_NAME}(?: {_VIEWS})? (?:rendered|included|embedded|mounted)"),
+_FORMS = tuple(
+    (relation, re.compile(form, re.IGNORECASE))
+    for relation, form in (
+        (Relation.IMPLEMENTS, rf"{_WHO} {_EXTENDS} {_SYMBOL}"),
+        (Relation.IMPLEMENTS, rf"(?:(?:all|the|direct|known|list) ){{0,3}}{_SUBCLASSES} (?:of|to) {_SYMBOL}"),
+        (Relation.OVERRIDES, rf"(?:the )?(?:overrides|overriding methods|(?:server )?implementation) of {_RPC}"),
+        (Relation.OVERRIDES, rf"{_WHO} (?:overrides?|implements?) {_RPC}"),
+        (Relation.OVERRIDES, rf"{_WHERE} {_RPC} (?:implemented|overridden)"),
+        (Relation.TESTS, rf"{_TESTS} (?:of|for|covering|that (?:cover|test|use|exercise)) {_SYMBOL}"),
+        (Relation.TESTS, rf"(?:which|what) {_TESTS} (?:covers?|tests?|exercises?|checks?|uses?) {_SYMBOL}"),
+        (Relation.TESTS, rf"(?:where|how) (?:is|are) {_SYMBOL} (?:unit )?tested"),
+        (Relation.RENDERS, rf"(?:which|what) {_VIEW} {_RENDERS} (?:the )?(?:{_VIEW} )?{_NAME}"),
+        (Relation.RENDERS, rf"{_VIEW} (?:that|which) {_RENDERS} (?:the )?(?:{_VIEW} )?{_NAME}"),
+        (Relation.RENDERS, rf"{_WHERE} (?:the )?(?:{_VIEW} )?{_NAME}(?: {_VIEW})? (?:render|includ|embedd|mount)ed"),
         (
             Relation.PROVIDES,
-            False,
-            rf"{_WHERE} {_KIND}{_NAME} (?:registered|bound|provided|wired|injected)(?: (?:for|in|with|to|as|into) .{{1,60}})?",
+            rf"{_WHERE} {_KIND}{_NAME} (?:registered|bound|provided|wired|injected)"
+            r"(?: (?:for|in|with|to|as|into) .{1,60})?",
         ),
-        (Relation.PROVIDES, False, rf"(?:who|what|which (?:module|provider|class)) (?:provides|binds|registers) {_KIND}{_NAME}"),
-        (Relation.PROVIDES, False, rf"(?:the )?(?:DI |IoC |dependency injection )?(?:binding|provider|registration)s? (?:of|for) {_KIND}{_NAME}"),
-        (Relation.VALUE, False, rf"(?:what(?:'s| is| are) )?(?:the )?(?:default )?values? (?:of|for) (?:the )?(?:constant )?{_NAME}"),
-        (Relation.VALUE, False, rf"what (?:is|does) {_NAME} (?:set to|equal|default to|stand for)"),
-        (Relation.VALUE, False, rf"(?:what(?:'s| is) )?(?:the )?default (?:of|for) {_NAME}"),
+        (Relation.PROVIDES, rf"(?:who|what|which (?:module|provider|class)) (?:provides|binds|registers) {_KIND}{_NAME}"),
+        (
+            Relation.PROVIDES,
+            rf"(?:the )?(?:(?:DI|IoC|dependency injection) )?(?:binding|provider|registration)s? (?:of|for) {_KIND}{_NAME}",
+        ),
+        (Relation.VALUE, rf"(?:what(?:'s| is| are) )?(?:the )?(?:default )?values? (?:of|for) (?:the constant )?{_NAME}"),
+        (Relation.VALUE, rf"what (?:is|does) {_NAME} (?:set to|equal|default to|stand for)"),
+        (Relation.VALUE, rf"(?:what(?:'s| is) )?(?:the )?default (?:of|for) {_NAME}"),
         (
             Relation.READS,
-            False,
             rf"{_WHERE} (?:the )?(?:{_ENV} )?{_NAME}(?: {_ENV})? (?:read|loaded|parsed|checked|consumed|looked up|taken)",
         ),
-        (Relation.READS, False, rf"{_WHERE} (?:the )?{_ENV} {_NAME} (?:used|handled|evaluated|defined|set)"),
-        (Relation.READS, False, rf"(?:who|what|which (?:code|file|module)) (?:reads|loads|checks|consumes) (?:the )?(?:{_ENV} )?{_NAME}"),
-        (Relation.READS, False, rf"(?:the )?env(?:ironment)? var(?:iable)? {_NAME}"),
+        (Relation.READS, rf"{_WHERE} (?:the )?{_ENV} {_NAME} (?:used|handled|evaluated|defined|set)"),
+        (
+            Relation.READS,
+            rf"(?:who|what|which (?:code|file|module)) (?:reads|loads|checks|consumes) (?:the )?(?:{_ENV} )?{_NAME}",
+        ),
+        (Relation.READS, rf"(?:the )?env(?:ironment)? var(?:iable)? {_NAME}"),
         (
             Relation.MIGRATES,
-            False,
-            r"(?:(?:the|which|what) )?migrations? (?:(?:that|which) )?(?:adds?|added|adding|creat(?:es?|ed)|introduc(?:es?|ed)|for) (?:the )?"
-            rf"(?:(?:new )?(?:column|field) )?{_NAME}(?: (?:column|field))? (?:to|on|in|of) (?:the )?(?:table |model )?[`'\"]?(?P<of>\w{{2,80}})[`'\"]?(?: table| model)?",
+            rf"(?:(?:the|which|what) )?migrations? (?:(?:that|which) )?{_ADDS} {_COLUMN} (?:to|on|in|of) {_TABLE}",
         ),
         (
             Relation.MIGRATES,
-            False,
-            rf"(?:when|where) (?:was|is) (?:the )?(?:(?:column|field) )?{_NAME}(?: (?:column|field))? (?:added|introduced|created) (?:to|on|in) (?:the )?(?:table |model )?"
-            r"[`'\"]?(?P<of>\w{2,80})[`'\"]?(?: table| model)?",
+            rf"(?:when|where) (?:was|is) {_COLUMN} (?:added|introduced|created) (?:to|on|in) {_TABLE}",
         ),
-        (Relation.MIGRATES, False, rf"add_column[ (]+[:'\"]?(?P<of>\w{{2,80}})['\"]?,? +:?{_NAME}"),
-        (Relation.STYLES, False, rf"(?:the )?(?:s?css|style)(?: class| rule| selector)?s? (?:(?:of|for) )?(?:the )?(?:class )?{_NAME}"),
-        (Relation.STYLES, False, rf"(?:the )?styles? (?:of|for) (?=[`'\"]?\.){_NAME}"),
-        (Relation.STYLES, False, rf"{_WHERE} (?:the )?(?:(?:css )?class |selector )?{_NAME} (?:styled)"),
+        (Relation.MIGRATES, rf"add_column[ (]+[:'\"]?(?P<of>\w{{2,80}})['\"]?,? +:?{_NAME}"),
+        (
+            Relation.STYLES,
+            rf"(?:the )?(?:s?css|style)(?: class| rule| selector)?s? (?:(?:of|for) )?(?:the )?(?:class )?{_NAME}",
+        ),
+        (Relation.STYLES, rf"{_WHERE} (?:the )?(?:(?:css )?class |selector )?{_NAME} styled"),
         (
             Relation.TRANSLATES,
-            False,
-            rf"(?:the )?(?:i18n|translations?|locali[sz]ations?|locale|lang(?:uage)?|string resource|text)(?: (?:keys?|strings?|id)| of| for| of key)? {_NAME}",
+            rf"(?:the )?{_TEXT}(?: (?:keys?|strings?|id)| of| for| of key)? {_NAME}",
         ),
-        (Relation.TRANSLATES, False, rf"{_WHERE} (?:the )?(?:i18n |translation )?(?:string|key|message|text) {_NAME} (?:defined|translated)"),
-        (Relation.SHOWS, False, rf"{_WHERE} (?:the )?(?:i18n |translation |localization )?(?:string|key|text|translation)(?: key| resource)? {_NAME} (?:used|shown|displayed)"),
-        (Relation.RUNS, False, rf"(?:what does )?[`'\"]?{_TOOLS} {_NAME}(?: --?\w.{{0,80}})?(?: do)?"),
-        (Relation.NOTIFIES, False, rf"{_WHERE} {_EVENT}{_NAME} {_TELLS}(?: (?:or|and) {_TELLS})?"),
-        (Relation.NOTIFIES, False, rf"{_WHERE} (?:the )?{_NAME} (?P<event>event|signal|message) {_TELLS}(?: (?:or|and) {_TELLS})?"),
+        (
+            Relation.TRANSLATES,
+            rf"{_WHERE} (?:the )?(?:i18n |translation )?(?:string|key|message|text) {_NAME} (?:defined|translated)",
+        ),
+        (
+            Relation.SHOWS,
+            rf"{_WHERE} (?:the )?(?:i18n |translation |localization )?(?:string|key|text|translation)(?: key| resource)?"
+            rf" {_NAME} (?:used|shown|displayed)",
+        ),
+        (Relation.RUNS, rf"(?:what does )?[`'\"]?{_TOOLS} {_NAME}(?: --?\w.{{0,80}})?(?: do)?"),
+        (Relation.NOTIFIES, rf"{_WHERE} {_EVENT}{_NAME} {_TELLS}(?: (?:or|and) {_TELLS})?"),
         (
             Relation.NOTIFIES,
-            False,
-            rf"{_WHO} (?:listens? (?:to|for)|subscribes? to|emits|publishes|dispatches|fires|handles|raises|consumes) {_EVENT}?{_NAME}(?: event| signal)?",
+            rf"{_WHERE} (?:the )?{_NAME} (?P<event>event|signal|message) {_TELLS}(?: (?:or|and) {_TELLS})?",
         ),
+        (Relation.NOTIFIES, rf"{_WHO} {_LISTENS} (?:{_EVENT})?{_NAME}(?: event| signal)?"),
+        (Relation.NOTIFIES, rf"(?:the )?{_LISTENERS} (?:of|for) (?:{_EVENT})?{_NAME}(?: event| signal)?"),
         (
-            Relation.NOTIFIES,
-            False,
-            rf"(?:the )?(?:event )?(?:handlers?|listeners?|subscribers?|emitters?|publishers?|consumers?) (?:of|for) {_EVENT}?{_NAME}(?: event| signal)?",
+            Relation.NUMBERED,
+            r"(?:\w{1,40} ){0,3}(?:error|exit|status|return|errno|result)(?: (?:code|number|value|status))?:? "
+            r"(?P<name>-?\d{1,6})",
         ),
-        (Relation.NUMBERED, False, rf"(?:\w{{1,40}} ){{0,3}}(?:error|exit|status|return|errno|result)(?: code| number| value| status)?:? {_NUMBER}"),
-        (
-            Relation.USES,
-            True,
-            rf"{_WHO} (?:calls?|uses?|invokes?|instantiates?|constructs?|references?) {_KIND}{_NAME}{_OF}",
-        ),
-        (Relation.USES, True, rf"(?:(?:all|the|list) )*(?:callers?|usages?|uses|call ?sites?|references|invocations) (?:of|to) {_KIND}{_NAME}{_OF}"),
+        (Relation.USES, rf"{_WHO} (?:{_USED}(?:e?s)?|uses?) {_SYMBOL}"),
         (
             Relation.USES,
-            True,
-            rf"{_WHERE} {_KIND}(?:call(?:ing)? |us(?:e|ing) |invok(?:e|ing) |instantiat(?:e|ing) )?{_NAME}{_OF}(?: (?:being )?(?:called|used|invoked|instantiated|referenced|constructed)(?: from)?)?",
+            rf"(?:(?:all|the|list) ){{0,2}}(?:callers?|usages?|uses|call ?sites?|references|invocations) (?:of|to) {_SYMBOL}",
         ),
+        (Relation.USES, rf"{_WHERE} {_SYMBOL} (?:being )?{_USED}ed(?: from)?"),
+        (Relation.USES, rf"{_WHERE} {_USED}(?:e|ing)? {_SYMBOL}"),
     )
 )
 """The first that is all of the question counts."""
 _ASKS = re.compile(
-    r"\b(?:who|what|whats|which|where|when|how|all|the|list|direct|known|subclasses|subtypes|implement\w*|inheritors|descendants"
-    r"|child\w*|derived|conform\w*|overrid\w*|server|unit|integration|functional|existing|tests?|specs?|templates?|views?|components?|pages?"
-    r"|partials?|layouts?|screens?|DI|IoC|dependency|bindings?|providers?|registrations?|default|values?|env\w*|migrations?|add_column|s?css"
-    r"|styles?|i18n|translations?|locali\w+|locale|lang\w*|string|text|npm|yarn|pnpm|bun|composer|make|rake|just|php|artisan|python3?"
-    r"|manage|management|event|handlers?|listeners?|subscribers?|emitters?|publishers?|consumers?|error|exit|status|return|errno|result"
-    r"|callers?|usages?|uses|call|calls|callsites?|references|invocations|classes|types|code)\b",
+    r"(?:who|whats?|which|where|when|how|all|the|list|direct|known|sub|implement|inheritors|descendants|child|derived"
+    r"|conform|overrid|server|unit|integration|functional|existing|tests?\b|specs?\b|template|view|component|page|partial"
+    r"|layout|screen|DI\b|IoC|dependency|binding|provider|registration|default|value|env|migration|add_column|s?css"
+    r"|style|i18n|translation|locali|locale|lang|string|text|npm|yarn|pnpm|bun|composer|make|rake|just|php|artisan"
+    r"|python3?|\./|manage|event|handler|listener|subscriber|emitter|publisher|consumer|call|usage|uses|references"
+    r"|invocations|classes|types|places|code|files|functions|modules|things|\w+ classes|.{0,120}(?:error|exit|status|"
+    r"return|errno|result)\b[ :\w]{1,12}-?\d)",
     re.IGNORECASE,
 )
-"""The first words of such questions, and an error's."""
-_VERB = re.compile(r"\b(?:call|called|use|used|using|invoke|invoked|instantiate|instantiated|referenced|constructed|calling)\b")
-_PLEASE = re.compile(r"^(?:please |(?:can|could) you |find |show |list |give |tell |me |us )+", re.IGNORECASE)
+"""The beginnings of such questions."""
+_PLEASE = re.compile(r"(?:please |(?:can|could) you |find |show |list |give |tell |me |us ){1,5}", re.IGNORECASE)
+_EMITS = re.compile(r"\b(?:emit|publish|dispatch|fire|rais|sent|trigger)", re.IGNORECASE)
+_HEARS = re.compile(r"\b(?:listen|subscri|handle|consum|receiv)", re.IGNORECASE)
 _ANNOTATION = re.compile(r"@(?P<name>[A-Za-z][\w.]{2,80})")
 _BARE_ENV = re.compile(r"[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,8}")
-_BARE_STYLE = re.compile(r"\.(?P<name>[a-z]\w*(?:-[\w]+)+)")
+_BARE_STYLE = re.compile(r"\.(?P<name>[a-z]\w*(?:-\w+)+)")
 _BARE_COMMAND = re.compile(r"[a-z][\w-]{1,30}(?::[a-z][\w-]{1,40}){1,3}")
-_PLAIN = frozenset({
-    *(Relation.IMPLEMENTS, Relation.OVERRIDES, Relation.USES, Relation.TESTS, Relation.PROVIDES, Relation.VALUE),
-    *(Relation.ANNOTATES, Relation.RENDERS, Relation.READS, Relation.NOTIFIES),
+_EXPLICIT = frozenset({
+    *(Relation.MIGRATES, Relation.STYLES, Relation.TRANSLATES, Relation.SHOWS, Relation.RUNS, Relation.NUMBERED),
 })  # fmt: skip
-"""Relations of which a plain word may be no name: "what uses memory"."""
+"""Relations that only names have: "what uses memory" asks for no name, "make lint" does."""
+_SIGN = re.compile(r"[./:_-]")
 
 
 def relation_in(text: str) -> AskedRelation | None:
@@ -198,39 +210,38 @@ def relation_in(text: str) -> AskedRelation | None:
     text = text.strip()
     if not 2 < len(text) <= _LONGEST or "\n" in text:
         return None
-    if bare := _bare(text):
-        return bare
-    if " " not in text or not _ASKS.search(text):
+    if " " not in text:
+        return _bare(text.strip("`"))
+    please = _PLEASE.match(text)
+    plain = text[please.end() if please else 0 :].rstrip("?. ").strip("` ")
+    if not _ASKS.match(plain):
         return None
-    plain = _PLEASE.sub("", text.rstrip("?. ")).strip("` ")
-    for relation, is_surely, form in _FORMS:
+    for relation, form in _FORMS:
         found = form.fullmatch(plain)
-        if found and (asked := _asked(relation, found, is_surely=is_surely)):
+        if found and (asked := _asked(relation, found)):
             return asked
     return None
 
 
 def _bare(text: str) -> AskedRelation | None:
     """Return what a name alone asks for: the users of an annotation, the readers of a variable, a rule of style."""
-    plain = text.strip("`")
-    if found := _ANNOTATION.fullmatch(plain):
-        return AskedRelation(Relation.ANNOTATES, found["name"])
-    if _BARE_ENV.fullmatch(plain):
-        return AskedRelation(Relation.READS, plain)
-    if found := _BARE_STYLE.fullmatch(plain):
-        return AskedRelation(Relation.STYLES, found["name"])
-    return AskedRelation(Relation.RUNS, plain) if _BARE_COMMAND.fullmatch(plain) else None
+    if found := _ANNOTATION.fullmatch(text):
+        return AskedRelation(Relation.ANNOTATES, found["name"], is_bare=True)
+    if _BARE_ENV.fullmatch(text):
+        return AskedRelation(Relation.READS, text, is_bare=True)
+    if found := _BARE_STYLE.fullmatch(text):
+        return AskedRelation(Relation.STYLES, found["name"], is_bare=True)
+    return AskedRelation(Relation.RUNS, text, is_bare=True) if _BARE_COMMAND.fullmatch(text) else None
 
 
-def _asked(relation: Relation, found: re.Match[str], *, is_surely: bool) -> AskedRelation | None:
+def _asked(relation: Relation, found: re.Match[str]) -> AskedRelation | None:
     groups = found.groupdict()
-    name, marks, of = groups["name"], groups.get("marks") or "", groups.get("of") or ""
-    if relation is Relation.USES and not _VERB.search(found[0].replace(name, "", 1)) and found[0].lower().startswith("where"):
-        # "where is App" asks for the definition.
-        return None
+    name, marks, of = groups["name"], groups.get("marks") or "", (groups.get("of") or "").lower()
     if relation is Relation.USES and "@" in marks:
         relation = Relation.ANNOTATES
+    if relation is Relation.NOTIFIES:
+        asked = found[0].replace(name, " ")
+        of = {(True, False): "emit", (False, True): "listen"}.get((bool(_EMITS.search(asked)), bool(_HEARS.search(asked))), "")
     is_marked = bool(marks or groups.get("called") or groups.get("event"))
-    if relation in _PLAIN and not (is_marked or is_spelled_as_name(name) or name[:1].isupper() or re.search(r"[./:_-]", name)):
-        return None
-    return AskedRelation(relation, name, of.lower(), is_surely)
+    is_name = is_marked or is_spelled_as_name(name) or name[:1].isupper() or _SIGN.search(name)
+    return AskedRelation(relation, name, of) if is_name or relation in _EXPLICIT else None

@@ -148,7 +148,7 @@ def _reads(asked: AskedRelation, _: str, __: str) -> Sequence[_Tier]:
         rf"\$\{{?{name}(?![\w])",
     )
     quoted = (
-        rf"(?:\b(?:get|config|has|setting|option|flag|param|prop|value|env|fetch|lookup|enabled|read|load|cfg|conf)\w*|\w*(?:[cC]onfig|[sS]ettings?|[oO]ptions?|[pP]ropert\w+))"
+        rf"(?:\b(?:get|config|has|setting|option|flag|param|prop|value|env|fetch|lookup|enabled|read|load|cfg|conf)\w*|\w*(?:[cC]onfig|[sS]ettings?|[oO]ptions?|[pP]ropert)\w*)"
         rf"(?:<[^<>\n]{{0,60}}>)?\W{{1,4}}(?:[\w.]{{1,60}},\s*)?{_QUOTE}{name}{_QUOTE}",
         rf"\b(?:settings|config|options|conf|cfg)\.{name}(?![\w$])",
     )
@@ -214,19 +214,26 @@ def _runs(asked: AskedRelation, name: str, _: str) -> Sequence[_Tier]:
 def _notifies(asked: AskedRelation, _: str, __: str) -> Sequence[_Tier]:
     name = re.escape(asked.name)
     word = rf"(?<![\w$]){name}(?![\w$])"
-    telling = (
-        r"(?:\b(?:on|once|off|emit|trigger|fire|dispatch|publish|subscribe|listen|send|handle|notify|broadcast|consume|produce|queue|topic|instrument|connect"
-        r"|addEventListener|removeEventListener|add_listener|addListener|createEvent)\w*|Event)"
+    literal = rf"\s*(?:<[^<>\n]{{0,60}}>)?[(\s][^\n\"'`]{{0,60}}{_QUOTE}{name}{_QUOTE}"
+    emitting = (
+        rf"\b(?:emit|trigger|fire|dispatch|publish|send|notify|broadcast|produce|createEvent|CustomEvent)\w*{literal}",
+        rf"\b{name}\.(?:send|send_robust|emit|fire|notify|publish)\b|\b{name}::dispatch\b",
+        rf"\b(?:event|dispatch|publish|publishEvent|fire|post|raise)\(\s*(?:new\s+)?(?:\w+\.)?{word}",
     )
-    return (
-        (
-            rf"{telling}\s*(?:<[^<>\n]{{0,60}}>)?[(\s][^\n\"'`]{{0,60}}{_QUOTE}{name}{_QUOTE}",
-            rf"@receiver\(\s*\[?{word}|\b{name}\.(?:connect|send|send_robust|emit|dispatch|subscribe|fire|notify)\b",
-            rf"(?:\bevent\(|\bdispatch\(|\bpublish(?:Event)?\(|\bfire\(|\bpost\(|\braise\s)\s*(?:new\s+)?(?:\w+\.)?{word}",
-            rf"\b{name}::(?:dispatch|class)|@EventListener[^\n]{{0,100}}\n[^\n]{{0,200}}\(\s*(?:final\s+)?{word}",
-            rf"\bon{name}\s*=|\bon:{name}\b|@{name}=",
-        ),
+    hearing = (
+        rf"\b(?:on|once|off|subscribe|listen|handle|consume|queue|topic|instrument|connect|add_listener|addListener)\w*{literal}",
+        rf"\b(?:add|remove)EventListener{literal}",
+        rf"@receiver\(\s*\[?{word}|\b{name}\.(?:connect|subscribe|listen|add_listener)\b",
+        rf"\b{name}::class|@EventListener[^\n]{{0,100}}\n[^\n]{{0,200}}\(\s*(?:final\s+)?{word}",
+        rf"\bfunction\s+handle\(\s*{word}|\bon{name}\s*=|\bon:{name}\b|@{name}=",
     )
+    if asked.of:
+        return (emitting, hearing) if asked.of == "emit" else (hearing, emitting)
+    return ((*emitting, *hearing),)
+
+
+def _value(_: AskedRelation, name: str, __: str) -> Sequence[_Tier]:
+    return ((rf"(?<![\w$.]){name}\s*(?::[^=\n]{{0,60}})?=(?![=>])",),)
 
 
 def _numbered(_: AskedRelation, name: str, __: str) -> Sequence[_Tier]:
@@ -248,6 +255,7 @@ _FORMS: dict[Relation, Callable[[AskedRelation, str, str], Sequence[_Tier]]] = {
     Relation.RUNS: _runs,
     Relation.NOTIFIES: _notifies,
     Relation.NUMBERED: _numbered,
+    Relation.VALUE: _value,
 }
 _OF_SYMBOLS = frozenset({Relation.IMPLEMENTS, Relation.USES, Relation.TESTS, Relation.PROVIDES})
 """Relations to symbols: of a qualified name the last part stands in lines."""
