@@ -217,7 +217,9 @@ _LINE_BELOW = re.compile(
     # A diff, Bun, lcov, ripgrep with the path above.
     r"|@@ -\d+(?:,\d+)? \+(\d{1,7}).*|-+> (\d{1,7}) .*|DA:(\d{1,7}),0\b|(\d{1,7})[:-](?!\d)"
 )
-_BELOW = re.compile(r"\d:\d+ +(?:error|warning|✖|⚠)|\| (?:ERROR|WARNING)|^ +Line +\S|^@@ -|^-+> \d|^DA:\d|^\d{1,7}:(?!\d)", re.MULTILINE)
+_BELOW = re.compile(
+    r"\d:\d+ +(?:error|warning|✖|⚠)|\| (?:ERROR|WARNING)|^ +Line +\S|^@@ -|^-+> \d|^DA:\d|^\d{1,7}:(?!\d)", re.MULTILINE
+)
 
 
 def places_in(text: str) -> list[NamedPlace]:

@@ -12,7 +12,9 @@ from cqm.index.text.stored_definitions import read_definitions
 
 _LONGEST = 400
 _QUOTED = r"[\"'`](?P<path>[\w@~./#$-]{1,200})[\"'`]"
-_INCLUDE = re.compile(r"#[ \t]*(?:include|import)[ \t]*(?:\"(?P<quoted>[\w./+-]{1,200})\"|<(?P<angled>[\w./+-]{1,200})>)")
+_INCLUDE = re.compile(
+    r"#[ \t]*(?:include|import)[ \t]*(?:\"(?P<quoted>[\w./+-]{1,200})\"|<(?P<angled>[\w./+-]{1,200})>)"
+)
 _SCRIPT = re.compile(
     r"(?:import|export)\s+(?:type\s+)?(?:(?P<default>[\w$]{1,80})\s*,?\s*)?"
     rf"(?:\{{(?P<names>[\w$,\s]{{1,300}})\}}\s*)?from\s+{_QUOTED};?"
@@ -24,7 +26,7 @@ _RELATIVE = re.compile(r"^(?:\.{1,2}/|[@~#$](?:lib|app)?/)+")
 _ENDING = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|json)$")
 
 
-class _Imported(NamedTuple):
+class Imported(NamedTuple):
     """What a line brings in: names of a module, or a whole file or folder."""
 
     module: str
@@ -32,43 +34,46 @@ class _Imported(NamedTuple):
     is_folder: bool = False
 
 
-def imported_lines(lookup: NameLookup, text: str) -> dict[str, int]:
-    """Return the lines of what a line of imports brings in, by id of their chunk; empty for other texts.
+def imported_lines(lookup: NameLookup, imported: Imported) -> dict[str, int]:
+    """Return the lines of what an import brings in, by id of their chunk; empty where the index has none of it.
+
+    Parameters:
+        lookup: of the index to search.
+        imported: from `import_in`.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    if imported.names and (found := _of_names(lookup, imported)):
+        return found
+    return _of_files(lookup.generation, imported)
+
+
+def import_in(text: str) -> Imported | None:
+    """Return what a line of imports brings in; None for other texts.
 
         import { debounce } from '../lib/helper';
         #include "net/socket.h"
         "github.com/acme/shop/internal/cart"
 
     Parameters:
-        lookup: of the index to search.
         text: of the question.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
-    imported = _read(text.strip().strip("`").strip())
-    if imported is None:
-        return {}
-    if imported.names and (found := _of_names(lookup, imported)):
-        return found
-    return _of_files(lookup.generation, imported)
-
-
-def _read(text: str) -> _Imported | None:
-    if len(text) > _LONGEST or not ("\"" in text or "'" in text or text.startswith("#")):
+    text = text.strip().strip("`").strip()
+    if len(text) > _LONGEST or not ('"' in text or "'" in text or text.startswith("#")):
         return None
     if include := _INCLUDE.fullmatch(text):
-        return _Imported(include["quoted"] or include["angled"])
+        return Imported(include["quoted"] or include["angled"])
     if script := _SCRIPT.fullmatch(text):
         names = [_AS.sub("", it.strip()) for it in (script["names"] or "").split(",")]
         names += [script["default"]] if script["default"] not in {None, "type"} else []
         module = _ENDING.sub("", _RELATIVE.sub("", script["path"]))
-        return _Imported(module, tuple(filter(None, names)))
+        return Imported(module, tuple(filter(None, names)))
     package = _PACKAGE.fullmatch(text)
-    return _Imported(package["path"], is_folder=True) if package else None
+    return Imported(package["path"], is_folder=True) if package else None
 
 
-def _of_names(lookup: NameLookup, imported: _Imported) -> dict[str, int]:
+def _of_names(lookup: NameLookup, imported: Imported) -> dict[str, int]:
     """Return the lines that define imported names, of a file that is the module before others."""
     lines: dict[str, int] = {}
     for name in imported.names:
@@ -88,13 +93,15 @@ def _is_module(path: str, module: str) -> bool:
     return any(f"/{it}".endswith(f"/{module}") for it in (plain, plain.removesuffix("/index"), path))
 
 
-def _of_files(generation: Generation, imported: _Imported) -> dict[str, int]:
+def _of_files(generation: Generation, imported: Imported) -> dict[str, int]:
     """Return the first chunks of the file, or of those of the folder, whose path has most of the module's end."""
     paths = generation.paths.with_chunks()
     if imported.is_folder:
         found = _in_folder(paths, imported.module)
     else:
-        found = [path for path in paths if f"/{path}".endswith(f"/{imported.module}") or _is_module(path, imported.module)]
+        found = [
+            path for path in paths if f"/{path}".endswith(f"/{imported.module}") or _is_module(path, imported.module)
+        ]
     found.sort(key=lambda path: (generation.role_of(path) is not None, path.count("/"), path))
     rows = (generation.manifest.chunks_of(path)[:1] for path in found[:_MOST_FILES])
     return {row.id: row.start_line for first in rows for row in first}

@@ -16,7 +16,7 @@ from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.declared_keys import declared_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
-from cqm.index.search.named.imports import imported_lines
+from cqm.index.search.named.imports import import_in, imported_lines
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
 from cqm.index.search.named.relations import related_lines
 from cqm.index.search.named.routes import read_route
@@ -24,6 +24,7 @@ from cqm.index.search.named.tree_paths import Match, TreePaths, lacks_root_packa
 from cqm.index.store.base import TERMS, Nearest, PointFilter
 from cqm.index.text.names.parts import is_operator, last_part, name_key
 from cqm.index.text.places import NamedPlace
+from cqm.index.text.relations.asked import relation_in
 from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import label_term
 
@@ -74,7 +75,7 @@ class Names(NamedTuple):
         is_file_missing: whether that is the name of a file, or a route that fits only in part.
         routed: the lines of the route's declarations and handlers, or of those of a Kubernetes object, an option of a
             command line or a table, by id of their chunks; best first.
-        is_route_missing: whether it is a route that nothing declares.
+        is_route_missing: whether it is a route that nothing declares, or asks for a relation that nothing has.
     """
 
     question: Question
@@ -137,8 +138,13 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
         return Names(without_names(question), routed=objects)
     if not named.paths and (declared := declared_lines(lookup, question.text)):
         return Names(without_names(question), routed=declared)
-    if related := related_lines(lookup, question.text) or imported_lines(lookup, question.text):
+    relation, imported = relation_in(question.text), import_in(question.text)
+    if relation and (related := related_lines(lookup, relation)):
         return Names(without_names(question), routed=related)
+    if imported and (lines := imported_lines(lookup, imported)):
+        return Names(without_names(question), routed=lines)
+    if relation and relation.is_name and not relation.is_bare:
+        return Names(question, is_route_missing=True)
     if question.route and (named.is_missing or not named.paths):
         if routed := read_route(lookup, question.route):
             plain = replace(without_names(question), copied=(question.route.path,), pasted=())

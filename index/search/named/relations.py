@@ -10,7 +10,7 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.parts import dotted, last_part
-from cqm.index.text.relations.asked import AskedRelation, Relation, relation_in
+from cqm.index.text.relations.asked import AskedRelation, Relation
 from cqm.index.text.relations.forms import BESIDE, declared_below, tiers_of
 from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import query_terms
@@ -18,7 +18,9 @@ from cqm.index.text.terms import query_terms
 _MOST_CHUNKS = 400
 _MOST_LINES, _MOST_USES = 20, 8
 """Chunks to come first; behind uses stands the definition, on the same page."""
-_IMPORT = re.compile(r"^\s*(?:import|from|use|using|require|#\s*include|export\s*\{|package|@import)\b|^\s*(?://|#(?!\[)|\*|/\*)")
+_IMPORT = re.compile(
+    r"^\s*(?:import|from|use|using|require|#\s*include|export\s*\{|package|@import)\b|^\s*(?://|#(?!\[)|\*|/\*)"
+)
 """A line that only imports a name, or a comment."""
 _SHEETS = frozenset({"css", "scss", "less", "sass", "stylus", "vue", "svelte", "astro", "html"})
 _ENGLISH = re.compile(r"(?:^|[/_.-])en(?:[_-]?(?:us|gb))?(?:[/_.-]|$)|/values/strings", re.IGNORECASE)
@@ -39,26 +41,23 @@ _ABSTRACT = re.compile(r"\babstract\b|\bUnimplemented|;\s*$")
 
 
 class _At(NamedTuple):
-    """A chunk with a line, from 0, that has the relation, and the number of such lines."""
+    """A chunk with a line, from 0, that has the relation, and how many such lines it has."""
 
     chunk: Candidate
     line: int
-    count: int
+    lines: int
 
 
-def related_lines(lookup: NameLookup, text: str) -> dict[str, int]:
-    """Return the lines that have the relation a question asks for; none where it asks for none, or nothing has it.
+def related_lines(lookup: NameLookup, asked: AskedRelation) -> dict[str, int]:
+    """Return the lines that have a relation to a name, by id of their chunk, best first; empty where none has it.
 
     Parameters:
         lookup: of the index to search.
-        text: of the question.
+        asked: the relation.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    asked = relation_in(text)
-    if asked is None:
-        return {}
     if asked.relation in {Relation.VALUE, Relation.OVERRIDES} and (defined := _of_definitions(lookup, asked)):
         return defined
     if asked.is_bare and _is_of_symbol(lookup, asked):
@@ -73,9 +72,7 @@ def related_lines(lookup: NameLookup, text: str) -> dict[str, int]:
 
 def _is_of_symbol(lookup: NameLookup, asked: AskedRelation) -> bool:
     """Whether a symbol's own definition answers: a variable of the program that is named as one of the environment."""
-    return any(
-        source_type_of(it.language) == CODE and _are_alike(it, asked.name) for it in lookup.defining(asked.name)
-    )
+    return any(source_type_of(it.language) == CODE and _are_alike(it, asked.name) for it in lookup.defining(asked.name))
 
 
 def _are_alike(chunk: Candidate, name: str) -> bool:
@@ -90,7 +87,10 @@ def _of_definitions(lookup: NameLookup, asked: AskedRelation) -> dict[str, int]:
     own, found = last_part(asked.name), list[tuple[tuple[bool, bool, str, int], str]]()
     for chunk in chunks:
         payload = payloads.get(chunk.id, {})
-        at = next((it for it in read_definitions(payload.get("definitions", "")) if last_part(it.name).lstrip(".") == own), None)
+        at = next(
+            (it for it in read_definitions(payload.get("definitions", "")) if last_part(it.name).lstrip(".") == own),
+            None,
+        )
         if at is None:
             continue
         lines = str(payload.get("text", "")).split("\n")
@@ -105,7 +105,11 @@ def _is_bare(chunk: Candidate, lines: Sequence[str]) -> bool:
     """Whether a method is only declared: in an interface, a schema, or as abstract."""
     text = "\n".join(lines)
     has_body = "{" in text or len([it for it in lines if it.strip()]) > 1 or "=>" in text or "=" in text
-    return chunk.language in {"proto", "protobuf", "graphql", "thrift"} or not has_body or bool(_ABSTRACT.search(text[:200]))
+    return (
+        chunk.language in {"proto", "protobuf", "graphql", "thrift"}
+        or not has_body
+        or bool(_ABSTRACT.search(text[:200]))
+    )
 
 
 def _with_relation(lookup: NameLookup, asked: AskedRelation) -> list[_At]:
@@ -118,7 +122,11 @@ def _with_relation(lookup: NameLookup, asked: AskedRelation) -> list[_At]:
     read = [(chunk, text) for chunk, text in zip(chunks, texts, strict=True) if _own(asked) in text]
     defined = _defined_lines(lookup, asked, [chunk for chunk, _ in read])
     for tier in tiers_of(asked):
-        at = [it for chunk, text in read if (it := _at(asked, chunk, text, tier.finditer, defined.get(chunk.id, frozenset())))]
+        at = [
+            it
+            for chunk, text in read
+            if (it := _at(asked, chunk, text, tier.finditer, defined.get(chunk.id, frozenset())))
+        ]
         if asked.relation is Relation.IMPLEMENTS:
             at += _below(asked, read, {it.chunk.id for it in at})
         if at:
@@ -132,7 +140,11 @@ def _own(asked: AskedRelation) -> str:
     name = asked.name.rpartition(":")[2] if asked.relation is Relation.RUNS else asked.name
     if asked.relation is Relation.TRANSLATES:
         name = name.rpartition(".")[2]
-    return last_part(name.replace("\\", "/")) if asked.relation in {Relation.IMPLEMENTS, Relation.USES, Relation.TESTS, Relation.PROVIDES} else name
+    return (
+        last_part(name.replace("\\", "/"))
+        if asked.relation in {Relation.IMPLEMENTS, Relation.USES, Relation.TESTS, Relation.PROVIDES}
+        else name
+    )
 
 
 def _may_have(asked: AskedRelation, chunk: Candidate) -> bool:
@@ -227,7 +239,7 @@ def _rank(asked: AskedRelation, it: _At) -> tuple[object, ...]:
     is_aside = chunk.role is not None or _ASIDE.search(path) is not None
     match asked.relation:
         case Relation.TESTS:
-            return (-it.count, path, chunk.start_line)
+            return (-it.lines, path, chunk.start_line)
         case Relation.TRANSLATES:
             is_other = _ENGLISH.search(path) is None
             return (is_other, _BRITISH.search(path) is not None, path.count("/"), path, chunk.start_line)

@@ -14,7 +14,7 @@ from cqm.index.search.named.defining import NameLookup
 from cqm.index.store.base import FILE_TERMS, Nearest
 from cqm.index.text.names.parts import last_part
 from cqm.index.text.routes.asked import METHODS, AskedRoute, is_placeholder
-from cqm.index.text.routes.declared import declared_in
+from cqm.index.text.routes.declared import Declared, declared_in
 from cqm.index.text.routes.folders import route_of_file
 from cqm.index.text.routes.pattern import Fit, Segment, fit, patterns_of
 from cqm.index.text.stored_definitions import read_definitions
@@ -122,19 +122,18 @@ def _declared(generation: Generation, asked: AskedRoute) -> Iterator[_Match]:
         if not any(word in lowered for word in wanted):
             continue
         for it in declared_in(text):
-            fits = _fits(asked, it.paths)
+            fits = _fits(asked, it)
             if best := min((_judged(asked, path, each, it.methods) for each in fits), default=None):
                 weak = it.is_weak + bool(_BUILT.search(path)) + (path in generation.candidates.generated())
                 yield _Match(*best, weak, path, it.line, it.handler)
 
 
-def _fits(asked: AskedRoute, paths: Sequence[str]) -> Iterator[Fit]:
-    longest = max(map(len, paths), default=0)
-    for path in paths:
+def _fits(asked: AskedRoute, declared: Declared) -> Iterator[Fit]:
+    for path in declared.paths:
         for pattern in patterns_of(path):
             if found := fit(pattern, asked.segments):
                 # Without the prefixes that stand before it, it fits a little less.
-                yield found._replace(is_short=len(path) < longest)
+                yield found._replace(is_short=path not in declared.whole)
 
 
 def _judged(asked: AskedRoute, path: str, found: Fit, methods: Iterable[str]) -> tuple[bool, int, float, float]:

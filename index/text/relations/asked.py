@@ -36,12 +36,14 @@ class AskedRelation(NamedTuple):
         name: as it is written, without marks around it.
         of: a further name: the table of a column, the tool of a command, "listen" or "emit" of an event; else empty.
         is_bare: whether the question is the name alone.
+        is_name: whether the name can be no other word.
     """
 
     relation: Relation
     name: str
     of: str = ""
     is_bare: bool = False
+    is_name: bool = False
 
 
 _LONGEST = 200
@@ -73,16 +75,14 @@ _ENV = (
 )
 _COLUMN = rf"(?:the )?(?:new )?(?:(?:column|field) )?{_NAME}(?: (?:column|field))?"
 _TABLE = r"(?:the )?(?:table |model )?[`'\"]?(?P<of>\w{2,80})[`'\"]?(?: table| model)?"
-_ADDS = r"(?:add(?:s|ed|ing)?|creat(?:es?|ed)|introduc(?:es?|ed)|for)"
+_ADDS = r"(?:add(?:s|ed|ing)?|creat(?:es?|ed)|introduc(?:es?|ed))"
 _TEXT = r"(?:i18n|translations?|locali[sz]ations?|locale|lang(?:uage)?|string resource|text)"
 _TOOLS = (
     r"(?P<of>(?:npm|yarn|pnpm|bun|composer)(?: run)?|make(?: target)?|rake(?: task)?|just"
     r"|(?:php )?artisan(?: command)?|(?:python3? )?(?:\./)?manage\.py|management command)"
 )
 _EVENT = r"(?:the )?(?P<event>event|signal|topic|message|queue|job|hook) "
-_TELLS = (
-    r"(?:(?:emitt|handl|fir|dispatch|publish|rais|trigger|consum|receiv)ed|sent|subscribed to|listened (?:to|for))"
-)
+_TELLS = r"(?:(?:emitt|handl|fir|dispatch|publish|rais|trigger|consum|receiv)ed|sent|subscribed to|listened (?:to|for))"
 _LISTENS = r"(?:listens? (?:to|for)|subscribes? to|emits|publishes|dispatches|fires|handles|raises|consumes)"
 _LISTENERS = r"(?:event )?(?:handler|listener|subscriber|emitter|publisher|consumer)s?"
 _USED = r"(?:call|us|invok|instantiat|referenc|construct)"
@@ -106,12 +106,18 @@ _FORMS = tuple(
             rf"{_WHERE} {_KIND}{_NAME} (?:registered|bound|provided|wired|injected)"
             r"(?: (?:for|in|with|to|as|into) .{1,60})?",
         ),
-        (Relation.PROVIDES, rf"(?:who|what|which (?:module|provider|class)) (?:provides|binds|registers) {_KIND}{_NAME}"),
+        (
+            Relation.PROVIDES,
+            rf"(?:who|what|which (?:module|provider|class)) (?:provides|binds|registers) {_KIND}{_NAME}",
+        ),
         (
             Relation.PROVIDES,
             rf"(?:the )?(?:(?:DI|IoC|dependency injection) )?(?:binding|provider|registration)s? (?:of|for) {_KIND}{_NAME}",
         ),
-        (Relation.VALUE, rf"(?:what(?:'s| is| are) )?(?:the )?(?:default )?values? (?:of|for) (?:the constant )?{_NAME}"),
+        (
+            Relation.VALUE,
+            rf"(?:what(?:'s| is| are) )?(?:the )?(?:default )?values? (?:of|for) (?:the constant )?{_NAME}",
+        ),
         (Relation.VALUE, rf"what (?:is|does) {_NAME} (?:set to|equal|default to|stand for)"),
         (Relation.VALUE, rf"(?:what(?:'s| is) )?(?:the )?default (?:of|for) {_NAME}"),
         (
@@ -196,6 +202,8 @@ _EXPLICIT = frozenset({
     *(Relation.MIGRATES, Relation.STYLES, Relation.TRANSLATES, Relation.SHOWS, Relation.RUNS, Relation.NUMBERED),
 })  # fmt: skip
 """Relations that only names have: "what uses memory" asks for no name, "make lint" does."""
+_NAMED = re.compile(rf"\b(?:key|column|class|selector|field)s? |\b{_TOOLS} ", re.IGNORECASE)
+"""What stands before a name even if it is a plain word: "translation key thousand", not "text wrapping"."""
 _SIGN = re.compile(r"[./:_-]")
 
 
@@ -241,7 +249,13 @@ def _asked(relation: Relation, found: re.Match[str]) -> AskedRelation | None:
         relation = Relation.ANNOTATES
     if relation is Relation.NOTIFIES:
         asked = found[0].replace(name, " ")
-        of = {(True, False): "emit", (False, True): "listen"}.get((bool(_EMITS.search(asked)), bool(_HEARS.search(asked))), "")
+        of = {(True, False): "emit", (False, True): "listen"}.get(
+            (bool(_EMITS.search(asked)), bool(_HEARS.search(asked))), ""
+        )
     is_marked = bool(marks or groups.get("called") or groups.get("event"))
-    is_name = is_marked or is_spelled_as_name(name) or name[:1].isupper() or _SIGN.search(name)
-    return AskedRelation(relation, name, of) if is_name or relation in _EXPLICIT else None
+    is_name = is_marked or is_spelled_as_name(name) or name[:1].isupper() or _SIGN.search(name) is not None
+    is_named = relation is Relation.NUMBERED or _NAMED.search(found[0]) is not None
+    is_asked = is_name or is_named if relation in _EXPLICIT else is_name
+    return (
+        AskedRelation(relation, name, of, is_name=is_name and relation is not Relation.NUMBERED) if is_asked else None
+    )

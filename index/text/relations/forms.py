@@ -17,6 +17,8 @@ _LONGEST_HEAD = 1_200
 """Characters of a declaration that may hold its bases: constructors have many parameters."""
 _GOES_ON = re.compile(r"\s*(?:[:,<(]|extends\b|implements\b|with\b|where\b|constructor\b|private\b|internal\b)")
 _BASES = re.compile(r"\b(?:extends|implements|with)\b|:")
+_CONSTRAINTS = (" where ", "\nwhere ")
+"""Of type parameters, behind the bases."""
 _OPENING, _CLOSING = frozenset("([<"), frozenset(")]>")
 
 
@@ -60,7 +62,7 @@ def _outside_brackets(rest: str) -> Iterator[str]:
             depth = max(0, depth - 1)
         elif depth:
             continue
-        elif sign in "{;=":
+        elif sign in "{;=" or rest.startswith(_CONSTRAINTS, at):
             return
         elif sign == "\n" and last not in ":,<(" and not _GOES_ON.match(rest, at):
             return
@@ -105,7 +107,11 @@ def _word(_: AskedRelation, __: str, word: str) -> Sequence[_Tier]:
 def _annotates(asked: AskedRelation, _: str, __: str) -> Sequence[_Tier]:
     name = re.escape(asked.name)
     return (
-        (rf"@(?:[\w.]+\.)?{name}(?![\w$])", rf"#!?\[[^\]\n]{{0,120}}?(?<![\w$]){name}(?![\w$])", rf"^[ \t]*\[[^\]\n]{{0,120}}?(?<![\w$]){name}(?![\w$])"),
+        (
+            rf"@(?:[\w.]+\.)?{name}(?![\w$])",
+            rf"#!?\[[^\]\n]{{0,120}}?(?<![\w$]){name}(?![\w$])",
+            rf"^[ \t]*\[[^\]\n]{{0,120}}?(?<![\w$]){name}(?![\w$])",
+        ),
     )
 
 
@@ -139,7 +145,7 @@ def _provides(_: AskedRelation, name: str, word: str) -> Sequence[_Tier]:
 
 def _reads(asked: AskedRelation, _: str, __: str) -> Sequence[_Tier]:
     name = re.escape(asked.name)
-    word = rf"(?<![\w$.-]){name}(?![\w$-])"
+    word = rf"(?<![\w$-]){name}(?![\w$-])"
     env = (
         rf"(?:environ|[gG]et_?[eE]nv|LookupEnv|GetEnvironmentVariable|\benv|\bENV|\bEnv|process\.env|import\.meta\.env|env::var(?:_os)?)\b"
         rf"[^\w\n]{{0,6}}(?:\w{{3,10}}[(<]+[^\w\n]{{0,3}})?{word}",
@@ -182,14 +188,25 @@ def _styles(_: AskedRelation, name: str, __: str) -> Sequence[_Tier]:
 def _translates(_: AskedRelation, name: str, __: str) -> Sequence[_Tier]:
     last = name.rpartition(r"\.")[2]
     return (
-        (rf"{_QUOTE}{name}{_QUOTE}\s*(?:=>|:)", rf"\bname=\"{name}\"", rf"^\s*{name}\s*:", rf"^msgid \"{name}\"", rf"^\"?{name}\"?\s*="),
+        (
+            rf"{_QUOTE}{name}{_QUOTE}\s*(?:=>|:)",
+            rf"\bname=\"{name}\"",
+            rf"^\s*{name}\s*:",
+            rf"^msgid \"{name}\"",
+            rf"^\"?{name}\"?\s*=",
+        ),
         (rf"{_QUOTE}{last}{_QUOTE}\s*(?:=>|:)", rf"^\s*{last}\s*:"),
     )
 
 
 def _shows(_: AskedRelation, name: str, __: str) -> Sequence[_Tier]:
     return (
-        (rf"\bR\.string\.{name}\b", rf"@string/{name}\b", rf"\bm\.{name}\(", rf"(?:\b\w*[tT]|\$t|_|__|trans|tr|lang|get\w*|key)[(=:]\s*{_QUOTE}(?:[\w.-]{{1,60}}\.)?{name}{_QUOTE}"),
+        (
+            rf"\bR\.string\.{name}\b",
+            rf"@string/{name}\b",
+            rf"\bm\.{name}\(",
+            rf"(?:\b\w*[tT]|\$t|_|__|trans|tr|lang|get\w*|key)[(=:]\s*{_QUOTE}(?:[\w.-]{{1,60}}\.)?{name}{_QUOTE}",
+        ),
         (rf"{_QUOTE}(?:[\w.-]{{1,60}}\.)?{name}{_QUOTE}(?!\s*:)",),
     )
 
@@ -237,7 +254,9 @@ def _value(_: AskedRelation, name: str, __: str) -> Sequence[_Tier]:
 
 
 def _numbered(_: AskedRelation, name: str, __: str) -> Sequence[_Tier]:
-    return ((rf"\b\w*(?:ERR|Err|STATUS|Status|EXIT|Exit|CODE|Code|FAIL|FAULT)\w*(?:\s*[=:(]\s*|[ \t]+)\(?{name}(?![\w.])",),)
+    return (
+        (rf"\b\w*(?:ERR|Err|STATUS|Status|EXIT|Exit|CODE|Code|FAIL|FAULT)\w*(?:\s*[=:(]\s*|[ \t]+)\(?{name}(?![\w.])",),
+    )
 
 
 _FORMS: dict[Relation, Callable[[AskedRelation, str, str], Sequence[_Tier]]] = {

@@ -28,8 +28,8 @@ _ROUTE_WORDS = frozenset({
     "page", "url", "path", "api", "request", "requests", "http", "handle", "handles",
     "handled", "serve", "serves", "served", "answer", "answers", "called", "call", "calls",
     "define", "defined", "definition", "implement", "implemented", "implementation", "code", "method", "function",
-    "find", "show", "returns", "return", "returned", "responds", "response", "gives", "error", "errors", "fails", "failing",
-    "failed", "status", "code", "slow", "broken", "why",
+    "find", "show", "returns", "return", "returned", "responds", "response", "gives", "error", "errors",
+    "fails", "failing", "failed", "status", "slow", "broken", "why",
 })  # fmt: skip
 """Words of a sentence that asks about a route itself."""
 _STATUS = re.compile(r"[1-5]\d\d")

@@ -54,6 +54,7 @@ class Declared(NamedTuple):
         methods: in capitals; none for any.
         handler: that it names, with "." between the parts; empty if it names none.
         is_weak: whether it puts other routes below its path, or may be no route.
+        whole: of `paths` those with all prefixes that stand before it.
     """
 
     line: int
@@ -61,6 +62,7 @@ class Declared(NamedTuple):
     methods: frozenset[str]
     handler: str
     is_weak: bool
+    whole: frozenset[str]
 
 
 class _Form(NamedTuple):
@@ -178,7 +180,9 @@ def _declared(form: _Form, line: int, own: Sequence[str], tail: str) -> Declared
     if any("[action]" in path for path in paths):
         action = _ACTION.search(tail)
         paths = dict.fromkeys(path.replace("[action]", action[1] if action else "{action}") for path in paths)
-    return Declared(line, tuple(paths), methods_of(form.verb, tail), handler, form.is_weak)
+    longest = max(own, key=len)
+    whole = frozenset(path for path in paths if path.startswith(longest))
+    return Declared(line, tuple(paths), methods_of(form.verb, tail), handler, form.is_weak, whole or frozenset(paths))
 
 
 def _handler_of(tail: str) -> str:
