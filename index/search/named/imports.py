@@ -19,7 +19,7 @@ _SCRIPT = re.compile(
     r"(?:import|export)\s+(?:type\s+)?(?:(?P<default>[\w$]{1,80})\s*,?\s*)?"
     rf"(?:\{{(?P<names>[\w$,\s]{{1,300}})\}}\s*)?from\s+{_QUOTED};?"
 )
-_PACKAGE = re.compile(rf"(?:import\s+)?(?:[\w.]{{1,40}}\s+)?\"(?P<path>[\w-]+(?:\.[\w-]+)+(?:/[\w.-]+){{2,20}})\"")
+_PACKAGE = re.compile(r"(?:import\s+)?(?:[\w.]{1,40}\s+)?\"(?P<path>[\w-]+(?:\.[\w-]+)+(?:/[\w.-]+){2,20})\"")
 _AS = re.compile(r"\s+as\s+.*|^type\s+")
 _MOST_FILES = 10
 _RELATIVE = re.compile(r"^(?:\.{1,2}/|[@~#$](?:lib|app)?/)+")

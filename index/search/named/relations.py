@@ -11,7 +11,7 @@ from cqm.index.search.named.defining import NameLookup
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.text.relations.asked import AskedRelation, Relation
-from cqm.index.text.relations.forms import BESIDE, declared_below, tiers_of
+from cqm.index.text.relations.forms import BESIDE, OF_SYMBOLS, declared_below, tiers_of
 from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import query_terms
 
@@ -37,6 +37,7 @@ _MANIFESTS = {
     "just": ("justfile", ".just"),
 }
 _SCRIPTS = ("npm", "yarn", "pnpm", "bun")
+_OF_MEMBERS = frozenset({Relation.USES, Relation.TESTS})
 _ABSTRACT = re.compile(r"\babstract\b|\bUnimplemented|;\s*$")
 
 
@@ -119,7 +120,7 @@ def _with_relation(lookup: NameLookup, asked: AskedRelation) -> list[_At]:
     (found,) = generation.store.search([Nearest(TERMS, words, _MOST_CHUNKS)])
     chunks = [it for it in generation.candidates.of(found) if _may_have(asked, it)]
     texts = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
-    read = [(chunk, text) for chunk, text in zip(chunks, texts, strict=True) if _own(asked) in text]
+    read = [(chunk, text) for chunk, text in zip(chunks, texts, strict=True) if _has_names(asked, text)]
     defined = _defined_lines(lookup, asked, [chunk for chunk, _ in read])
     for tier in tiers_of(asked):
         at = [
@@ -134,41 +135,47 @@ def _with_relation(lookup: NameLookup, asked: AskedRelation) -> list[_At]:
     return []
 
 
+def _has_names(asked: AskedRelation, text: str) -> bool:
+    """Whether a text has a name, of a member also that of its owner: "Client.get" is not just any "get"."""
+    if _own(asked) not in text:
+        return False
+    owner = last_part(dotted(asked.name).rpartition(".")[0]) if asked.relation in _OF_MEMBERS else ""
+    return owner.lower() in text.lower()
+
+
 def _own(asked: AskedRelation) -> str:
+    """Return the part of a name that a line has to have."""
     if asked.relation is Relation.RUNS and "manage" in asked.of:
         return ""
     name = asked.name.rpartition(":")[2] if asked.relation is Relation.RUNS else asked.name
     if asked.relation is Relation.TRANSLATES:
         name = name.rpartition(".")[2]
-    return (
-        last_part(name.replace("\\", "/"))
-        if asked.relation in {Relation.IMPLEMENTS, Relation.USES, Relation.TESTS, Relation.PROVIDES}
-        else name
-    )
+    return last_part(name.replace("\\", "/")) if asked.relation in OF_SYMBOLS else name
 
 
 def _may_have(asked: AskedRelation, chunk: Candidate) -> bool:
     """Whether a chunk's file may have such lines."""
-    role, path = chunk.role, chunk.path.lower()
-    is_code = source_type_of(chunk.language) == CODE
+    role, language = chunk.role.name if chunk.role else "", chunk.language
+    is_code, is_sheet = source_type_of(language) == CODE, language in _SHEETS
     match asked.relation:
         case Relation.TESTS:
-            return role is not None and role.name == "test"
+            may = role == "test"
         case Relation.STYLES:
-            return chunk.language in _SHEETS
+            may = is_sheet
         case Relation.TRANSLATES:
-            return _OF_TEXTS.search(path) is not None
+            may = _OF_TEXTS.search(chunk.path) is not None
         case Relation.RUNS:
-            return _is_of_tool(asked, path)
+            may = _is_of_tool(asked, chunk.path.lower())
         case Relation.MIGRATES:
             # Liquibase's files are called changelog-1.2.xml.
-            return (role is None or role.name != "test") and source_type_of(chunk.language) not in PROSE_TYPES
+            may = role != "test" and source_type_of(language) not in PROSE_TYPES
         case Relation.RENDERS | Relation.SHOWS:
-            return role is None or role.name not in {"documentation", "test"}
+            may = role not in {"documentation", "test"}
         case Relation.READS | Relation.NUMBERED | Relation.IMPLEMENTS:
-            return is_code and (role is None or role.name != "documentation")
+            may = is_code and role != "documentation"
         case _:
-            return is_code or chunk.language in _SHEETS
+            may = is_code or is_sheet
+    return may
 
 
 def _is_of_tool(asked: AskedRelation, path: str) -> bool:

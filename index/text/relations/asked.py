@@ -46,7 +46,7 @@ class AskedRelation(NamedTuple):
     is_name: bool = False
 
 
-_LONGEST = 200
+_SHORTEST, _LONGEST = 3, 200
 _NAME = (
     r"(?P<marks>[`'\"@.<#\[]{0,3})(?P<name>[\w$](?:[\w$.:#\\/-]{0,120}[\w$?!])?)"
     r"(?P<called>(?:\(\))?[`'\">\])]{0,3})"
@@ -85,6 +85,12 @@ _EVENT = r"(?:the )?(?P<event>event|signal|topic|message|queue|job|hook) "
 _TELLS = r"(?:(?:emitt|handl|fir|dispatch|publish|rais|trigger|consum|receiv)ed|sent|subscribed to|listened (?:to|for))"
 _LISTENS = r"(?:listens? (?:to|for)|subscribes? to|emits|publishes|dispatches|fires|handles|raises|consumes)"
 _LISTENERS = r"(?:event )?(?:handler|listener|subscriber|emitter|publisher|consumer)s?"
+_USERS = r"(?:callers?|usages?|uses|call ?sites?|references|invocations)"
+_PROVIDED = r"(?:registered|bound|provided|wired|injected)"
+_INJECTION = r"(?:DI|IoC|dependency injection)"
+_TAKEN = r"(?:read|loaded|parsed|checked|consumed|looked up|taken)"
+_STRING = r"(?:string|key|text|translation)(?: key| resource)?"
+_STATUS = r"(?:error|exit|status|return|errno|result)"
 _USED = r"(?:call|us|invok|instantiat|referenc|construct)"
 
 _FORMS = tuple(
@@ -103,8 +109,7 @@ _FORMS = tuple(
         (Relation.RENDERS, rf"{_WHERE} (?:the )?(?:{_VIEW} )?{_NAME}(?: {_VIEW})? (?:render|includ|embedd|mount)ed"),
         (
             Relation.PROVIDES,
-            rf"{_WHERE} {_KIND}{_NAME} (?:registered|bound|provided|wired|injected)"
-            r"(?: (?:for|in|with|to|as|into) .{1,60})?",
+            rf"{_WHERE} {_KIND}{_NAME} {_PROVIDED}(?: (?:for|in|with|to|as|into) .{{1,60}})?",
         ),
         (
             Relation.PROVIDES,
@@ -112,7 +117,7 @@ _FORMS = tuple(
         ),
         (
             Relation.PROVIDES,
-            rf"(?:the )?(?:(?:DI|IoC|dependency injection) )?(?:binding|provider|registration)s? (?:of|for) {_KIND}{_NAME}",
+            rf"(?:the )?(?:{_INJECTION} )?(?:binding|provider|registration)s? (?:of|for) {_KIND}{_NAME}",
         ),
         (
             Relation.VALUE,
@@ -122,7 +127,7 @@ _FORMS = tuple(
         (Relation.VALUE, rf"(?:what(?:'s| is) )?(?:the )?default (?:of|for) {_NAME}"),
         (
             Relation.READS,
-            rf"{_WHERE} (?:the )?(?:{_ENV} )?{_NAME}(?: {_ENV})? (?:read|loaded|parsed|checked|consumed|looked up|taken)",
+            rf"{_WHERE} (?:the )?(?:{_ENV} )?{_NAME}(?: {_ENV})? {_TAKEN}",
         ),
         (Relation.READS, rf"{_WHERE} (?:the )?{_ENV} {_NAME} (?:used|handled|evaluated|defined|set)"),
         (
@@ -154,8 +159,7 @@ _FORMS = tuple(
         ),
         (
             Relation.SHOWS,
-            rf"{_WHERE} (?:the )?(?:i18n |translation |localization )?(?:string|key|text|translation)(?: key| resource)?"
-            rf" {_NAME} (?:used|shown|displayed)",
+            rf"{_WHERE} (?:the )?(?:i18n |translation |localization )?{_STRING} {_NAME} (?:used|shown|displayed)",
         ),
         (Relation.RUNS, rf"(?:what does )?[`'\"]?{_TOOLS} {_NAME}(?: --?\w.{{0,80}})?(?: do)?"),
         (Relation.NOTIFIES, rf"{_WHERE} {_EVENT}{_NAME} {_TELLS}(?: (?:or|and) {_TELLS})?"),
@@ -167,13 +171,12 @@ _FORMS = tuple(
         (Relation.NOTIFIES, rf"(?:the )?{_LISTENERS} (?:of|for) (?:{_EVENT})?{_NAME}(?: event| signal)?"),
         (
             Relation.NUMBERED,
-            r"(?:\w{1,40} ){0,3}(?:error|exit|status|return|errno|result)(?: (?:code|number|value|status))?:? "
-            r"(?P<name>-?\d{1,6})",
+            rf"(?:\w{{1,40}} ){{0,3}}{_STATUS}(?: (?:code|number|value|status))?:? (?P<name>-?\d{{1,6}})",
         ),
         (Relation.USES, rf"{_WHO} (?:{_USED}(?:e?s)?|uses?) {_SYMBOL}"),
         (
             Relation.USES,
-            rf"(?:(?:all|the|list) ){{0,2}}(?:callers?|usages?|uses|call ?sites?|references|invocations) (?:of|to) {_SYMBOL}",
+            rf"(?:(?:all|the|list) ){{0,2}}{_USERS} (?:of|to) {_SYMBOL}",
         ),
         (Relation.USES, rf"{_WHERE} {_SYMBOL} (?:being )?{_USED}ed(?: from)?"),
         (Relation.USES, rf"{_WHERE} {_USED}(?:e|ing)? {_SYMBOL}"),
@@ -216,7 +219,7 @@ def relation_in(text: str) -> AskedRelation | None:
         text: of the question.
     """
     text = text.strip()
-    if not 2 < len(text) <= _LONGEST or "\n" in text:
+    if not _SHORTEST <= len(text) <= _LONGEST or "\n" in text:
         return None
     if " " not in text:
         return _bare(text.strip("`"))
@@ -254,7 +257,7 @@ def _asked(relation: Relation, found: re.Match[str]) -> AskedRelation | None:
         )
     is_marked = bool(marks or groups.get("called") or groups.get("event"))
     is_name = is_marked or is_spelled_as_name(name) or name[:1].isupper() or _SIGN.search(name) is not None
-    is_named = relation is Relation.NUMBERED or _NAMED.search(found[0]) is not None
+    is_named = relation in {Relation.NUMBERED, Relation.MIGRATES} or _NAMED.search(found[0]) is not None
     is_asked = is_name or is_named if relation in _EXPLICIT else is_name
     return (
         AskedRelation(relation, name, of, is_name=is_name and relation is not Relation.NUMBERED) if is_asked else None

@@ -24,7 +24,7 @@ _OPENING, _CLOSING = frozenset("([<"), frozenset(")]>")
 
 def tiers_of(asked: AskedRelation) -> list[re.Pattern[str]]:
     """Return the patterns of lines with a relation, the surest first; empty where a symbol's definition answers."""
-    own = last_part(asked.name.replace("\\", "/")) if asked.relation in _OF_SYMBOLS else asked.name
+    own = last_part(asked.name.replace("\\", "/")) if asked.relation in OF_SYMBOLS else asked.name
     word = rf"(?<![\w$]){re.escape(own)}(?![\w$])"
     make = _FORMS.get(asked.relation)
     tiers = make(asked, re.escape(own), word) if make else ()
@@ -62,9 +62,11 @@ def _outside_brackets(rest: str) -> Iterator[str]:
             depth = max(0, depth - 1)
         elif depth:
             continue
-        elif sign in "{;=" or rest.startswith(_CONSTRAINTS, at):
-            return
-        elif sign == "\n" and last not in ":,<(" and not _GOES_ON.match(rest, at):
+        elif (
+            sign in "{;="
+            or rest.startswith(_CONSTRAINTS, at)
+            or (sign == "\n" and last not in ":,<(" and not _GOES_ON.match(rest, at))
+        ):
             return
         else:
             yield sign
@@ -74,16 +76,17 @@ def _outside_brackets(rest: str) -> Iterator[str]:
 def _implements(_: AskedRelation, name: str, word: str) -> Sequence[_Tier]:
     return (
         (
-            rf"^[ \t]*class\s+\w+\s*(?:\[[^\]\n]{{0,100}}\]\s*)?\([^:{{}}]{{0,400}}?{word}[^:{{}}]{{0,400}}?\)\s*:",  # Python
-            rf"^[ \t]*(?:class|module)\s+[\w:]+\s*<\s*(?:[\w:]+::)?{word}",  # Ruby
+            # Python, Ruby, Rust, Go, Haskell, Elixir, JavaScript, anonymous classes
+            rf"^[ \t]*class\s+\w+\s*(?:\[[^\]\n]{{0,100}}\]\s*)?\([^:{{}}]{{0,400}}?{word}[^:{{}}]{{0,400}}?\)\s*:",
+            rf"^[ \t]*(?:class|module)\s+[\w:]+\s*<\s*(?:[\w:]+::)?{word}",
             rf"^[ \t]*(?:include|prepend)\s+(?:[\w:]+::)?{word}\s*$",
-            rf"^[ \t]*(?:unsafe\s+)?impl\b[^{{}};\n]{{0,200}}?{word}[^{{}};\n]{{0,200}}?\sfor\b",  # Rust
+            rf"^[ \t]*(?:unsafe\s+)?impl\b[^{{}};\n]{{0,200}}?{word}[^{{}};\n]{{0,200}}?\sfor\b",
             rf"^[ \t]*#\[derive\([^\]]{{0,300}}?{word}",
-            rf"^[ \t]*var\s+_\s+(?:[\w.]+\.)?{word}\s*=",  # Go
-            rf"^instance\b[^\n]{{0,160}}?{word}",  # Haskell
-            rf"^[ \t]*(?:@behaviour|use)\s+(?:[\w.]+\.)?{word}\s*$|^[ \t]*defimpl\s+(?:[\w.]+\.)?{word}",  # Elixir
+            rf"^[ \t]*var\s+_\s+(?:[\w.]+\.)?{word}\s*=",
+            rf"^instance\b[^\n]{{0,160}}?{word}",
+            rf"^[ \t]*(?:@behaviour|use)\s+(?:[\w.]+\.)?{word}\s*$|^[ \t]*defimpl\s+(?:[\w.]+\.)?{word}",
             rf"(?<![\w$.]){name}\.extend\(",
-            rf"\bnew\s+(?:[\w.]+\.)?{word}\s*(?:<[^<>\n]{{0,100}}>)?\s*\([^()\n]{{0,200}}\)\s*\{{",  # an anonymous class
+            rf"\bnew\s+(?:[\w.]+\.)?{word}\s*(?:<[^<>\n]{{0,100}}>)?\s*\([^()\n]{{0,200}}\)\s*\{{",
         ),
     )
 
@@ -130,15 +133,20 @@ def _renders(asked: AskedRelation, _: str, __: str) -> Sequence[_Tier]:
 
 def _provides(_: AskedRelation, name: str, word: str) -> Sequence[_Tier]:
     owner = r"(?:[\w.\\]{1,80}[.\\])?"
+    added = r"(?:Scoped|Singleton|Transient|HostedService|DbContext)\w*(?:<|\(\s*typeof\()"
+    verbs = r"(?:bind|singleton|scoped|instance|register|to|toInstance|provide|factory|single|inject|singleOf)\w*"
+    arguments = r"(?:\([^)\n]{0,100}\))?"
+    annotated = rf"@(?:Provides|Bean|Binds|Produces)\b{arguments}(?:\s+@\w+{arguments}){{0,5}}\s+"
+    modifiers = r"(?:(?:public|static|abstract|private|protected|internal|final)\s+){0,3}"
+    function = r"(?:fun\s+\w+\([^{}=]{0,600}?\)\s*:\s*)?"
     return (
         (
-            rf"\b(?:Try)?Add(?:Keyed)?(?:Scoped|Singleton|Transient|HostedService|DbContext)\w*(?:<|\(\s*typeof\()\s*{owner}{word}",
-            rf"(?:\b|->)(?:bind|singleton|scoped|instance|register|to|toInstance|provide|factory|single|inject|singleOf)\w*"
-            rf"(?:\(|<|\s)\s*\{{?\s*{owner}{word}",
+            rf"\b(?:Try)?Add(?:Keyed)?{added}\s*{owner}{word}",
+            rf"(?:\b|->){verbs}(?:\(|<|\s)\s*\{{?\s*{owner}{word}",
             rf"\bprovide:\s*{owner}{word}",
-            rf"@(?:Provides|Bean|Binds|Produces)\b(?:\([^)\n]{{0,100}}\))?(?:\s+@\w+(?:\([^)\n]{{0,100}}\))?){{0,5}}\s+"
-            rf"(?:(?:public|static|abstract|private|protected|internal|final)\s+){{0,3}}(?:fun\s+\w+\([^{{}}=]{{0,600}}?\)\s*:\s*)?{owner}{word}",
-            rf"\bfx\.(?:Provide|Annotate)\([^\n]{{0,80}}?New{name}\b|\bwire\.(?:Build|NewSet|Bind)\([^\n]{{0,200}}?{word}",
+            rf"{annotated}{modifiers}{function}{owner}{word}",
+            rf"\bfx\.(?:Provide|Annotate)\([^\n]{{0,80}}?New{name}\b",
+            rf"\bwire\.(?:Build|NewSet|Bind)\([^\n]{{0,200}}?{word}",
         ),
     )
 
@@ -146,16 +154,22 @@ def _provides(_: AskedRelation, name: str, word: str) -> Sequence[_Tier]:
 def _reads(asked: AskedRelation, _: str, __: str) -> Sequence[_Tier]:
     name = re.escape(asked.name)
     word = rf"(?<![\w$-]){name}(?![\w$-])"
+    source = (
+        r"(?:environ|[gG]et_?[eE]nv|LookupEnv|GetEnvironmentVariable|\benv|\bENV|\bEnv|process\.env|import\.meta\.env"
+        r"|env::var(?:_os)?)\b"
+    )
     env = (
-        rf"(?:environ|[gG]et_?[eE]nv|LookupEnv|GetEnvironmentVariable|\benv|\bENV|\bEnv|process\.env|import\.meta\.env|env::var(?:_os)?)\b"
-        rf"[^\w\n]{{0,6}}(?:\w{{3,10}}[(<]+[^\w\n]{{0,3}})?{word}",
+        rf"{source}[^\w\n]{{0,6}}(?:\w{{3,10}}[(<]+[^\w\n]{{0,3}})?{word}",
         rf"\benv(?:ironment)?\s*[:=]+\s*\"{name}\"",
         rf"@Value\([^\n]{{0,20}}\$\{{{name}\b",
         rf"\$\{{?{name}(?![\w])",
     )
+    reader = (
+        r"(?:\b(?:get|config|has|setting|option|flag|param|prop|value|env|fetch|lookup|enabled|read|load|cfg|conf)\w*"
+        r"|\w*(?:[cC]onfig|[sS]ettings?|[oO]ptions?|[pP]ropert)\w*)"
+    )
     quoted = (
-        rf"(?:\b(?:get|config|has|setting|option|flag|param|prop|value|env|fetch|lookup|enabled|read|load|cfg|conf)\w*|\w*(?:[cC]onfig|[sS]ettings?|[oO]ptions?|[pP]ropert)\w*)"
-        rf"(?:<[^<>\n]{{0,60}}>)?\W{{1,4}}(?:[\w.]{{1,60}},\s*)?{_QUOTE}{name}{_QUOTE}",
+        rf"{reader}(?:<[^<>\n]{{0,60}}>)?\W{{1,4}}(?:[\w.]{{1,60}},\s*)?{_QUOTE}{name}{_QUOTE}",
         rf"\b(?:settings|config|options|conf|cfg)\.{name}(?![\w$])",
     )
     if not re.search(r"[a-z]", asked.name):
@@ -224,7 +238,7 @@ def _runs(asked: AskedRelation, name: str, _: str) -> Sequence[_Tier]:
     if tool == "just":
         return ((rf"^@?{name}\b[^:=\n]{{0,100}}:(?!=)",),)
     if "manage" in tool:
-        return ((rf"\A[\s\S]",),)
+        return ((r"\A[\s\S]",),)
     return (signature, task) if not tool else ((rf"^\s*\"{name}\"\s*:\s*[\"\[]",),)
 
 
@@ -276,7 +290,7 @@ _FORMS: dict[Relation, Callable[[AskedRelation, str, str], Sequence[_Tier]]] = {
     Relation.NUMBERED: _numbered,
     Relation.VALUE: _value,
 }
-_OF_SYMBOLS = frozenset({Relation.IMPLEMENTS, Relation.USES, Relation.TESTS, Relation.PROVIDES})
+OF_SYMBOLS = frozenset({Relation.IMPLEMENTS, Relation.USES, Relation.TESTS, Relation.PROVIDES})
 """Relations to symbols: of a qualified name the last part stands in lines."""
 BESIDE = {
     Relation.IMPLEMENTS: "class extends implements impl for",

@@ -82,7 +82,8 @@ FORMS = (
     _form(
         "google.api.http",
         rf"^[ \t]*rpc[ \t]+(?P<handler>\w+)[^{{}};]{{0,300}}\{{(?:[^{{}}]|\{{[^{{}}:]{{0,40}}\}}){{0,300}}?"
-        rf"option[ \t]*\(google\.api\.http\)[ \t]*=[ \t]*\{{[^{{}}]{{0,200}}?\b(?P<verb>get|post|put|patch|delete)[ \t]*:\s*{_TEXT}",
+        rf"option[ \t]*\(google\.api\.http\)[ \t]*=[ \t]*\{{[^{{}}]{{0,200}}?"
+        rf"\b(?P<verb>get|post|put|patch|delete)[ \t]*:\s*{_TEXT}",
     ),
     # actix, Rocket
     _form("#[", rf"^[ \t]*#\[(?:\w+::)?(?P<verb>{_LOWER}|route)\(\s*{_TEXT}"),
