@@ -37,6 +37,11 @@ _MANIFESTS = {
     "just": ("justfile", ".just"),
 }
 _SCRIPTS = ("npm", "yarn", "pnpm", "bun")
+_BASES_BEHIND = frozenset({
+    "java", "kotlin", "scala", "groovy", "csharp", "swift", "c", "cpp", "objc", "php", "dart", "javascript", "jsx",
+    "typescript", "tsx", "vue", "svelte", "astro",
+})  # fmt: skip
+"""Languages that tell the bases of a type behind ":" or a word, before its body."""
 _OF_MEMBERS = frozenset({Relation.USES, Relation.TESTS})
 _ABSTRACT = re.compile(r"\babstract\b|\bUnimplemented|;\s*$")
 
@@ -61,7 +66,8 @@ def related_lines(lookup: NameLookup, asked: AskedRelation) -> dict[str, int]:
     """
     if asked.relation in {Relation.VALUE, Relation.OVERRIDES} and (defined := _of_definitions(lookup, asked)):
         return defined
-    if asked.is_bare and _is_of_symbol(lookup, asked):
+    is_defined = (asked.is_bare and asked.relation is not Relation.STYLES) or (asked.relation in _OF_MEMBERS and not asked.is_name)
+    if is_defined and _is_of_symbol(lookup, asked) is asked.is_bare:
         return {}
     found = _with_relation(lookup, asked)
     if not found and asked.relation is Relation.IMPLEMENTS:
@@ -235,7 +241,7 @@ def _below(asked: AskedRelation, read: Sequence[tuple[Candidate, str]], known: s
     """Return the chunks that declare a type below the one asked for, behind ":" or a word such as "extends"."""
     name, found = _own(asked), list[_At]()
     for chunk, text in read:
-        if chunk.id not in known and (at := declared_below(name, text)) >= 0:
+        if chunk.language in _BASES_BEHIND and chunk.id not in known and (at := declared_below(name, text)) >= 0:
             found.append(_At(chunk, text.count("\n", 0, at), 1))
     return found
 

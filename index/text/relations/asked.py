@@ -207,6 +207,7 @@ _EXPLICIT = frozenset({
 """Relations that only names have: "what uses memory" asks for no name, "make lint" does."""
 _NAMED = re.compile(rf"\b(?:key|column|class|selector|field)s? |\b{_TOOLS} ", re.IGNORECASE)
 """What stands before a name even if it is a plain word: "translation key thousand", not "text wrapping"."""
+_CALLS = re.compile(r"\b(?:call|invo)", re.IGNORECASE)
 _SIGN = re.compile(r"[./:_-]")
 
 
@@ -258,7 +259,9 @@ def _asked(relation: Relation, found: re.Match[str]) -> AskedRelation | None:
     is_marked = bool(marks or groups.get("called") or groups.get("event"))
     is_name = is_marked or is_spelled_as_name(name) or name[:1].isupper() or _SIGN.search(name) is not None
     is_named = relation in {Relation.NUMBERED, Relation.MIGRATES} or _NAMED.search(found[0]) is not None
-    is_asked = is_name or is_named if relation in _EXPLICIT else is_name
+    # "who calls unindent" asks for a name if something defines it.
+    is_code = relation is Relation.TESTS or (relation is Relation.USES and _CALLS.search(found[0]) is not None)
+    is_asked = is_name or is_code or (is_named and relation in _EXPLICIT)
     return (
         AskedRelation(relation, name, of, is_name=is_name and relation is not Relation.NUMBERED) if is_asked else None
     )

@@ -10,6 +10,8 @@ from cqm.index.text.names.parts import last_part
 from cqm.index.text.relations.asked import AskedRelation, Relation
 
 _Tier = Sequence[str]
+_BODY = r"\{(?!\s*(?:\}|\w+\s*=[^=]))"
+"""Of an anonymous class: the values of C#'s `new Point() { X = 1 }` are none."""
 _QUOTE = r"[\"'`]"
 _TYPES = r"class|interface|struct|enum|object|record|trait|protocol|actor|extension|mixin"
 _HEAD = re.compile(rf"\b(?:{_TYPES})[ \t]+(?P<name>[A-Za-z_][\w$.]{{0,120}})|\bobject(?=\s*:)")
@@ -86,7 +88,7 @@ def _implements(_: AskedRelation, name: str, word: str) -> Sequence[_Tier]:
             rf"^instance\b[^\n]{{0,160}}?{word}",
             rf"^[ \t]*(?:@behaviour|use)\s+(?:[\w.]+\.)?{word}\s*$|^[ \t]*defimpl\s+(?:[\w.]+\.)?{word}",
             rf"(?<![\w$.]){name}\.extend\(",
-            rf"\bnew\s+(?:[\w.]+\.)?{word}\s*(?:<[^<>\n]{{0,100}}>)?\s*\([^()\n]{{0,200}}\)\s*\{{",
+            rf"\bnew\s+(?:[\w.]+\.)?{word}\s*(?:<[^<>\n]{{0,100}}>)?\s*\([^()\n]{{0,200}}\)\s*{_BODY}",
         ),
     )
 
@@ -123,7 +125,7 @@ def _renders(asked: AskedRelation, _: str, __: str) -> Sequence[_Tier]:
     quoted = rf"[^\n]{{0,80}}?{_QUOTE}(?:\.{{0,2}}/)?{name}(?:\.\w{{1,10}}){{0,3}}{_QUOTE}"
     return (
         (
-            rf"(?:include|extends|embed|render|partial|component|import|yield|mount|slot|template)\w*{quoted}",
+            rf"(?:include|extends|embed|render|partial|component|yield|mount|slot|template)\w*{quoted}",
             rf"<{name}(?![\w-])",
             rf"\{{\{{>\s*{name}(?![\w-])",
         ),
