@@ -66,8 +66,10 @@ def related_lines(lookup: NameLookup, asked: AskedRelation) -> dict[str, int]:
     """
     if asked.relation in {Relation.VALUE, Relation.OVERRIDES} and (defined := _of_definitions(lookup, asked)):
         return defined
-    is_defined = (asked.is_bare and asked.relation is not Relation.STYLES) or (asked.relation in _OF_MEMBERS and not asked.is_name)
-    if is_defined and _is_of_symbol(lookup, asked) is asked.is_bare:
+    # A name alone may be a symbol's; a plain word of a sentence has to be one: "who calls unindent".
+    is_alone = asked.is_bare and asked.relation is not Relation.STYLES
+    is_plain = asked.relation in _OF_MEMBERS and not asked.is_name
+    if (is_alone or is_plain) and _is_of_symbol(lookup, asked) is is_alone:
         return {}
     found = _with_relation(lookup, asked)
     if not found and asked.relation is Relation.IMPLEMENTS:
