@@ -143,7 +143,8 @@ def read_question(text: str) -> Question:
         calls=calls,
         codes=tuple(map(name_term, codes_in(counting))),
         phrases=tuple(phrases_in(counting)),
-        copied=() if symbol else tuple(copied_in(counting)),
+        # A chain of calls, "Ticket.objects.all()", may be code instead.
+        copied=() if symbol and not ("(" in text and "." in symbol) else tuple(copied_in(counting)),
         subject="" if symbol or places or calls else subject_of(text),
         named=() if symbol or places or calls else tuple(named_in(text)),
         pasted=() if symbol or places or calls else tuple(pasted_in(text, is_prose=is_issue(text))),

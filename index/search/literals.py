@@ -20,6 +20,7 @@ from cqm.index.text.exact_words import (
     is_caption,
     is_topic,
     literal_parts,
+    saying_it,
     weighed_words,
     whole_words_of,
 )
@@ -104,7 +105,7 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
     if question.copied:
         texts = _texts(generation, _best(generation, found))
         for form in question.copied:
-            if copied := _by_people(generation, _saying_it(form, texts)):
+            if copied := _by_people(generation, saying_it(form, texts)):
                 # Without a head, such as the level of a log, it is a message.
                 is_plain = form == question.copied[0] and is_topic(form)
                 return _said([(question.said, _in_programs(generation, form, copied) if is_plain else copied)])
@@ -163,7 +164,7 @@ def _best(generation: Generation, found: Mapping[str, float]) -> list[str]:
 def _with_phrase(generation: Generation, phrase: str, keep: PointFilter | None) -> list[str]:
     """Return the ids of chunks with a phrase, whose first and last word may be cut."""
     for part in (phrase, whole_words_of(phrase)):
-        if having := _saying_it(phrase, _texts(generation, _with_words(generation, [part], keep))):
+        if having := saying_it(phrase, _texts(generation, _with_words(generation, [part], keep))):
             return having
     return []
 
@@ -382,14 +383,3 @@ def _texts(generation: Generation, ids: Sequence[str]) -> dict[str, str]:
 
 def _plain(texts: Mapping[str, str]) -> dict[str, str]:
     return {name: " ".join(text.lower().split()) for name, text in texts.items()}
-
-
-def _saying_it(phrase: str, texts: Mapping[str, str]) -> list[str]:
-    """Return the ids of chunks with a phrase, whatever its case and blanks."""
-    words = phrase.lower().split()
-    wanted, having = " ".join(words), []
-    for name, text in ((name, text.lower()) for name, text in texts.items()):
-        # Most lack a word of it, which is sooner seen than blanks are made alike.
-        if all(word in text for word in words) and wanted in " ".join(text.split()):
-            having.append(name)
-    return having

@@ -1,6 +1,7 @@
 """The words of a question that count as they are written: codes of errors, quoted phrases, names, pasted messages."""
 
 import re
+from collections.abc import Mapping
 
 from cqm.index.text.pasted import without_log_head
 from cqm.index.text.terms import QUESTION_WORDS, content_words
@@ -89,6 +90,7 @@ _PLAIN_WORDS = frozenset({
     "klasse", "methode",
 })  # fmt: skip
 """Words of a sentence that asks about a symbol itself."""
+_AROUND_SIGN = re.compile(r" ?([^\w\s]) ?")
 _OF_CODE = re.compile(r"[({;=<>]")
 MOST_NAMES = 8
 """Names of one text that are looked up."""
@@ -209,6 +211,28 @@ def is_topic(text: str) -> bool:
 def is_asking(text: str) -> bool:
     """Whether a text begins as a question or a task does."""
     return _ASKING.match(text) is not None
+
+
+def saying_it(phrase: str, texts: Mapping[str, str]) -> list[str]:
+    """Return the ids of texts with a phrase, whatever its case and blanks; code may have other blanks around signs.
+
+    Parameters:
+        phrase: as it is written.
+        texts: by id.
+    """
+    words = phrase.lower().split()
+    wanted, lowered = " ".join(words), {name: text.lower() for name, text in texts.items()}
+    # Most lack a word of it, which is sooner seen than blanks are made alike.
+    saying = ((name, text) for name, text in lowered.items() if all(word in text for word in words))
+    having = [name for name, text in saying if wanted in " ".join(text.split())]
+    if having or not _OF_CODE.search(phrase):
+        return having
+    words, wanted = _WORD.findall(wanted), _tight(wanted)
+    return [name for name, text in lowered.items() if all(word in text for word in words) and wanted in _tight(text)]
+
+
+def _tight(text: str) -> str:
+    return _AROUND_SIGN.sub(r"\1", " ".join(text.split()))
 
 
 def whole_words_of(phrase: str) -> str:

@@ -23,6 +23,8 @@ _LOG_HEAD = re.compile(
     r"(?:[\w.$/-]{1,80}(?:\[\d{1,9}\])? ?(?:[-:|]|\])[ \t]+)?"
 )
 """Time, level, thread and logger before a message."""
+_COMMAND = re.compile(r"##\[(?:error|warning|debug|section|group|command|notice)\]")
+"""Before a line of a log of GitHub or Azure."""
 _MOST_TIMES = 3
 _ENTITY = re.compile(r"&(?:quot|lt|gt|amp|apos|#39|#x27|#34|#x22|#47|#x2[fF]);")
 
@@ -30,6 +32,8 @@ _ENTITY = re.compile(r"&(?:quot|lt|gt|amp|apos|#39|#x27|#34|#x22|#47|#x2[fF]);")
 def plain_text(text: str) -> str:
     """Return a pasted text without colours, carriage returns and marks of quoting, its escaped lines as lines."""
     text = without_colours(text)
+    if "##[" in text:
+        text = _COMMAND.sub("", text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\n>" in text or text.startswith(">"):

@@ -202,21 +202,24 @@ _ANY_LINE = re.compile(
     r"[:(#\[+|,;=L@$\t] ?\"?(?:L|l|n|lines?[ -])?\d"
     r"|(?:line|row)s?(?: no\.?)?[:=.]? ?[#~]?\d|\bl\. ?\d|\d(?:st|nd|rd|th) line"
     r"|\bsed -n|\bln\.? ?\d|\w \d{1,7}:\d|\w\.\w+::\w"
-    r"|^ *(?:Line +\S|FILE: |ROUTINE =)|://\S|line number \d|\w\.\w{2,6}:[^\W\d_]{1,12} \d",
+    r"|^ *(?:Line +\S|FILE: |SF:|\d{1,7}:|ROUTINE =)|://\S|line number \d|\w\.\w{2,6}:[^\W\d_]{1,12} \d",
     re.MULTILINE | re.IGNORECASE,
 )
 _IS_PATH = re.compile(rf"[^\s\0]{{1,{_LONGEST_PATH}}}")
 # Tools which name a file once, above its lines: eslint, PHPStan, PHP_CodeSniffer, diff, IPython's old form.
 _FILE_ABOVE = re.compile(
-    rf"(?:FILE: |  ?Line +|\+\+\+ (?:b/)?)?(?P<path>{_DRIVE}[^\s:|]{{1,{_LONGEST_PATH}}}\.\w{{1,10}})"
+    rf"(?:FILE: |SF:|  ?Line +|\+\+\+ (?:b/)?)?(?P<path>{_DRIVE}[^\s:|]{{1,{_LONGEST_PATH}}}\.\w{{1,10}})"
     # A diff has the time of the file behind a tab.
     r"(?P<python> in [\w<].*)?(?:\t\d[^\n]{0,80})?\s*"
 )
 _LINE_BELOW = re.compile(
     r"\s+(\d{1,7}):\d+\s+(?:error|warning|✖|⚠)|\s*(\d{1,7})\s+(?:\|\s+(?:ERROR|WARNING)|[A-Z\W].*)"
-    r"|@@ -\d+(?:,\d+)? \+(\d{1,7}).*|-+> (\d{1,7}) .*"
+    # A diff, Bun, lcov, ripgrep with the path above.
+    r"|@@ -\d+(?:,\d+)? \+(\d{1,7}).*|-+> (\d{1,7}) .*|DA:(\d{1,7}),0\b|(\d{1,7})[:-](?!\d)"
 )
-_BELOW = re.compile(r"\d:\d+ +(?:error|warning|✖|⚠)|\| (?:ERROR|WARNING)|^ +Line +\S|^@@ -|^-+> \d", re.MULTILINE)
+_BELOW = re.compile(
+    r"\d:\d+ +(?:error|warning|✖|⚠)|\| (?:ERROR|WARNING)|^ +Line +\S|^@@ -|^-+> \d|^DA:\d|^\d{1,7}:(?!\d)", re.MULTILINE
+)
 
 
 def places_in(text: str) -> list[NamedPlace]:

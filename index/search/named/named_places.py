@@ -16,12 +16,15 @@ from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.declared_keys import declared_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
+from cqm.index.search.named.imports import import_in, imported_lines
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
+from cqm.index.search.named.relations import related_lines
 from cqm.index.search.named.routes import read_route
 from cqm.index.search.named.tree_paths import Match, TreePaths, lacks_root_package, of_project, tree_of
 from cqm.index.store.base import TERMS, Nearest, PointFilter
 from cqm.index.text.names.parts import is_operator, last_part, name_key
 from cqm.index.text.places import NamedPlace
+from cqm.index.text.relations.asked import relation_in
 from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import label_term
 
@@ -72,7 +75,7 @@ class Names(NamedTuple):
         is_file_missing: whether that is the name of a file, or a route that fits only in part.
         routed: the lines of the route's declarations and handlers, or of those of a Kubernetes object, an option of a
             command line or a table, by id of their chunks; best first.
-        is_route_missing: whether it is a route that nothing declares.
+        is_route_missing: whether it is a route that nothing declares, or asks for a relation that nothing has.
     """
 
     question: Question
@@ -131,21 +134,31 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
     """
     named = NamedPaths(question) if is_operator(question.symbol) else read_paths(lookup, question, root)
     # A file of that name comes first: "role/web".
-    if not named.paths and (objects := object_lines(lookup, question.text)):
-        return Names(without_names(question), routed=objects)
-    if not named.paths and (declared := declared_lines(lookup, question.text)):
-        return Names(without_names(question), routed=declared)
+    if not named.paths and (asked := _with_lines_asked(lookup, question)):
+        return asked
     if question.route and (named.is_missing or not named.paths):
         if routed := read_route(lookup, question.route):
             plain = replace(without_names(question), copied=(question.route.path,), pasted=())
             return Names(plain, routed=routed.lines, is_file_missing=not routed.is_sure)
         copied = dict.fromkeys((*named.question.copied, question.route.path))
-        asked = replace(named.question, copied=tuple(copied))
-        return Names(asked, *named[1:3], is_file_missing=named.is_missing, is_route_missing=True)
+        plain = replace(named.question, copied=tuple(copied))
+        return Names(plain, *named[1:3], is_file_missing=named.is_missing, is_route_missing=True)
     if named.paths or named.note or named.question is not question:
         return Names(*named[:3], is_file_missing=named.is_missing)
     meant, note = _with_meant_names(lookup, question)
     return Names(meant, note=note)
+
+
+def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
+    """Read a question for the lines that declare a thing, or have a relation to a name; None for others."""
+    relation, imported = relation_in(question.text), import_in(question.text)
+    lines = object_lines(lookup, question.text) or declared_lines(lookup, question.text)
+    lines = lines or (related_lines(lookup, relation) if relation else {})
+    lines = lines or (imported_lines(lookup, imported) if imported else {})
+    if lines:
+        return Names(without_names(question), routed=lines)
+    is_missing = imported or (relation and relation.is_name and not relation.is_bare)
+    return Names(question, is_route_missing=True) if is_missing else None
 
 
 def _with_meant_names(lookup: NameLookup, question: Question) -> tuple[Question, str]:

@@ -14,7 +14,7 @@ from cqm.index.search.named.defining import NameLookup
 from cqm.index.store.base import FILE_TERMS, Nearest
 from cqm.index.text.names.parts import last_part
 from cqm.index.text.routes.asked import METHODS, AskedRoute, is_placeholder
-from cqm.index.text.routes.declared import declared_in
+from cqm.index.text.routes.declared import Declared, declared_in
 from cqm.index.text.routes.folders import route_of_file
 from cqm.index.text.routes.pattern import Fit, Segment, fit, patterns_of
 from cqm.index.text.stored_definitions import read_definitions
@@ -37,6 +37,8 @@ _MOUNTED = re.compile(r"api|rest|v\d+(?:\.\d+)?|app|public|web|graphql|[a-z]{2}(
 _BUILT = re.compile(r"(?:^|/)(?:dist|build|out|target|public)/")
 _MANY_EXTRA = 2
 """Weight of a segment only the pattern has in front, in segments only the path has."""
+_SHORT = 0.25
+"""Weight of a prefix in the file that the path lacks: "/users" is of the web before it is of "/v1"."""
 
 
 class Routed(NamedTuple):
@@ -120,16 +122,18 @@ def _declared(generation: Generation, asked: AskedRoute) -> Iterator[_Match]:
         if not any(word in lowered for word in wanted):
             continue
         for it in declared_in(text):
-            fits = _fits(asked, it.paths)
+            fits = _fits(asked, it)
             if best := min((_judged(asked, path, each, it.methods) for each in fits), default=None):
-                yield _Match(*best, it.is_weak + bool(_BUILT.search(path)), path, it.line, it.handler)
+                weak = it.is_weak + bool(_BUILT.search(path)) + (path in generation.candidates.generated())
+                yield _Match(*best, weak, path, it.line, it.handler)
 
 
-def _fits(asked: AskedRoute, paths: Iterable[str]) -> Iterator[Fit]:
-    for path in paths:
+def _fits(asked: AskedRoute, declared: Declared) -> Iterator[Fit]:
+    for path in declared.paths:
         for pattern in patterns_of(path):
             if found := fit(pattern, asked.segments):
-                yield found
+                # Without the prefixes that stand before it, it fits a little less.
+                yield found._replace(is_short=path not in declared.whole)
 
 
 def _judged(asked: AskedRoute, path: str, found: Fit, methods: Iterable[str]) -> tuple[bool, int, float, float]:
@@ -139,7 +143,7 @@ def _judged(asked: AskedRoute, path: str, found: Fit, methods: Iterable[str]) ->
     around = {word.lower() for word in re.split(r"[/._-]|(?<=[a-z])(?=[A-Z])", path)}
     unknown = sum(1 for it in found.missing if it.lower() not in around and not _MOUNTED.fullmatch(it))
     said = sum(1 for it in found.missing if it.lower() in around)
-    apart = len(found.missing) - said / 2 + _MANY_EXTRA * found.extra
+    apart = len(found.missing) - said / 2 + _MANY_EXTRA * found.extra + _SHORT * found.is_short
     return is_other, unknown, apart, -found.literals
 
 

@@ -28,9 +28,11 @@ _ROUTE_WORDS = frozenset({
     "page", "url", "path", "api", "request", "requests", "http", "handle", "handles",
     "handled", "serve", "serves", "served", "answer", "answers", "called", "call", "calls",
     "define", "defined", "definition", "implement", "implemented", "implementation", "code", "method", "function",
-    "find", "show",
+    "find", "show", "returns", "return", "returned", "responds", "response", "gives", "error", "errors",
+    "fails", "failing", "failed", "status", "slow", "broken", "why",
 })  # fmt: skip
 """Words of a sentence that asks about a route itself."""
+_STATUS = re.compile(r"[1-5]\d\d")
 _WORD = re.compile(r"\w+")
 
 
@@ -63,7 +65,7 @@ def route_in(text: str) -> AskedRoute | None:
     if found is None:
         return None
     rest = _WORD.findall(f"{text[: found.start()]} {text[found.end() :]}".lower())
-    is_plain = all(word in QUESTION_WORDS or word in _ROUTE_WORDS for word in rest)
+    is_plain = all(word in QUESTION_WORDS or word in _ROUTE_WORDS or _STATUS.fullmatch(word) for word in rest)
     return _route(found["method"] or "", found["path"]) if is_plain else None
 
 

@@ -36,6 +36,9 @@ _HANDLERS = tuple(
         r"^\s*,[^\n;]*?[,(\s](?:[\w.]+\.)?(?:(?P<owner>\w+)\.)?(?P<name>[A-Za-z_]\w+)\)?\)\s*(?:[;.].*)?(?:\n|$)",
     )
 )
+_CONTROLLER = re.compile(r"\bclass\s+(\w{1,80}?)(?:Controller)?\b")
+_ACTION = re.compile(r"\bpublic\s[^\n(]{1,200}?\b(\w{1,80}?)(?:Async)?\(")
+"""In ASP.NET, what `[controller]` and `[action]` stand for."""
 _NO_HANDLERS = frozenset({
     "function", "async", "fn", "func", "redirect", "include", "render", "true", "false", "null", "None", "nil", "log",
     "name", "json", "response", "request", "res", "req", "next", "ctx", "auth",
@@ -51,6 +54,7 @@ class Declared(NamedTuple):
         methods: in capitals; none for any.
         handler: that it names, with "." between the parts; empty if it names none.
         is_weak: whether it puts other routes below its path, or may be no route.
+        whole: of `paths` those with all prefixes that stand before it.
     """
 
     line: int
@@ -58,6 +62,7 @@ class Declared(NamedTuple):
     methods: frozenset[str]
     handler: str
     is_weak: bool
+    whole: frozenset[str]
 
 
 class _Form(NamedTuple):
@@ -70,6 +75,7 @@ class _Form(NamedTuple):
     on: str
     var: str
     is_weak: bool
+    handler: str = ""
 
 
 def declared_in(text: str) -> list[Declared]:
@@ -108,6 +114,8 @@ def _forms(text: str) -> list[_Form]:
             groups = match.groupdict()
             at = match.start("path") if groups["path"] is not None else match.end()
             verb, path, on, var = (groups.get(name) or "" for name in ("verb", "path", "on", "var"))
+            if "[" in path:
+                path = _with_controller(path, text, match.end())
             if form.is_of_servers and CLIENT.search(on):
                 continue
             method, _, rest = path.partition(" ")
@@ -115,8 +123,16 @@ def _forms(text: str) -> list[_Form]:
                 # net/http of Go: "GET /users/{id}".
                 verb, path = method, rest.lstrip()
             is_weak = form.is_weak or verb.lower() in MOUNTS
-            found.setdefault(at, _Form(match.start() + _blanks(match[0]), match.end(), verb, path, on, var, is_weak))
+            start = match.start() + _blanks(match[0])
+            handler = groups.get("handler") or ""
+            found.setdefault(at, _Form(start, match.end(), verb, path, on, var, is_weak, handler))
     return [found[at] for at in sorted(found)]
+
+
+def _with_controller(path: str, text: str, at: int) -> str:
+    """Return a path of ASP.NET with the name of the class that it stands above."""
+    owner = _CONTROLLER.search(text, at, at + _TAIL) if "[controller]" in path else None
+    return path.replace("[controller]", owner[1]) if owner else path
 
 
 def _blanks(text: str) -> int:
@@ -160,8 +176,13 @@ def _declared(form: _Form, line: int, own: Sequence[str], tail: str) -> Declared
     verb = form.verb.lower()
     ends = _OF_RESOURCE if verb in _RESOURCES else ("", "{*rest}") if verb in _SERVING else ("",)
     paths = dict.fromkeys(_joined(path, end) for path in own for end in ends)
-    handler = "" if verb in MOUNTS else _handler_of(tail)
-    return Declared(line, tuple(paths), methods_of(form.verb, tail), handler, form.is_weak)
+    handler = form.handler or ("" if verb in MOUNTS else _handler_of(tail))
+    if any("[action]" in path for path in paths):
+        action = _ACTION.search(tail)
+        paths = dict.fromkeys(path.replace("[action]", action[1] if action else "{action}") for path in paths)
+    longest = max(own, key=len)
+    whole = frozenset(path for path in paths if path.startswith(longest))
+    return Declared(line, tuple(paths), methods_of(form.verb, tail), handler, form.is_weak, whole or frozenset(paths))
 
 
 def _handler_of(tail: str) -> str:

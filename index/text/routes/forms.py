@@ -78,6 +78,13 @@ FORMS = (
     ),
     # ASP.NET's attributes
     _form("[Http [Route", rf"^[ \t]*\[(?P<verb>Http(?:{_TITLED})|Route)(?:\(\s*{_TEXT}|[,\]])"),
+    # gRPC with google.api.http
+    _form(
+        "google.api.http",
+        rf"^[ \t]*rpc[ \t]+(?P<handler>\w+)[^{{}};]{{0,300}}\{{(?:[^{{}}]|\{{[^{{}}:]{{0,40}}\}}){{0,300}}?"
+        rf"option[ \t]*\(google\.api\.http\)[ \t]*=[ \t]*\{{[^{{}}]{{0,200}}?"
+        rf"\b(?P<verb>get|post|put|patch|delete)[ \t]*:\s*{_TEXT}",
+    ),
     # actix, Rocket
     _form("#[", rf"^[ \t]*#\[(?:\w+::)?(?P<verb>{_LOWER}|route)\(\s*{_TEXT}"),
     # Symfony

@@ -54,11 +54,13 @@ class Fit(NamedTuple):
         missing: segments in front of the path and not in the pattern: it may be mounted there.
         literals: segments equal as written.
         extra: segments in front of the pattern and not in the path.
+        is_short: whether the declaration has prefixes that the path lacks.
     """
 
     missing: tuple[str, ...]
     literals: float
     extra: int = 0
+    is_short: bool = False
 
 
 @lru_cache(maxsize=1 << 12)

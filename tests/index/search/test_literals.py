@@ -103,6 +103,10 @@ def test_code_with_a_renamed_variable_is_found_by_its_other_lines(index: Index) 
     assert first(index, f'{code}\nview.ledger.append(("weighed", total, view[0]))').path == "far/answer.py"
 
 
+def test_code_with_other_blanks_around_its_signs_was_answered_by_all_of_its_words(index: Index) -> None:
+    assert index.search(Query("shelf=sorted( view.letters,key = len )")).hits[0].parts.get("exact")
+
+
 def test_a_plain_question_with_three_words_of_a_text_is_answered_by_all_of_its_words(index: Index) -> None:
     assert first(index, "how is the view function object made").path.startswith("near/")
 

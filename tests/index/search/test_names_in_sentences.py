@@ -46,7 +46,6 @@ def first(index: Index, question: str) -> Hit:
         "where is `{}` defined?",
         "what does {} do?",
         "what is the purpose of {}()?",
-        "who calls {}",
         "fix the bug in {}",
         "add a parameter to {}",
         "Wo ist {} definiert?",

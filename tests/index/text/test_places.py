@@ -34,6 +34,9 @@ TEXTS = {
         "goroutine 1 [running]:\nexample.com/gin.(*Context).Bind(0xc0)\n\t/root/gin/context.go:757 +0x1d",
         [("/root/gin/context.go", 757)],
     ),
+    "lcov": ("TN:\nSF:src/cart.ts\nDA:4,7\nDA:12,0\nend_of_record", [("src/cart.ts", 12)]),
+    "lines below a path": ("src/cart.ts\n12:  const total = sum(prices)\n", [("src/cart.ts", 12)]),
+    "a log of GitHub": ("2026-03-01T10:11:12.1Z ##[error]src/cart.ts(12,3): failed", [("src/cart.ts", 12)]),
     "rust": (
         "thread 'main' panicked at src/main.rs:4:5:\n   1: app::run\n             at ./src/run.rs:33:9",
         [("src/main.rs", 4), ("src/run.rs", 33)],
