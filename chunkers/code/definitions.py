@@ -72,7 +72,7 @@ def definitions_of(
                 told.update(it.name for _, it in parts)
             yield from parts
         if has_equations:
-            told.add(mark.name)
+            told.add(_told_as(mark))
         if mark.members:
             is_local = kind in _CALLABLE or (is_local and kind not in TYPES)
             waiting += [(it, inside, depth, is_local) for it in mark.members[::-1] if it.kind != COMMENT]
@@ -89,11 +89,17 @@ def definitions_of(
 def _is_told_elsewhere(mark: "Mark", told: "Container[str]") -> bool:
     """Whether a symbol is a further equation of a told one, an addition to one, or nobody's, as `_`."""
     nodes = mark.nodes
-    if mark.name in told and mark.node.type in nodes.equations:
+    if mark.node.type in nodes.equations and _told_as(mark) in told:
         return True
     if nodes.additions and _is_addition(mark):
         return True
     return mark.name.rpartition(".")[2] == "_" and mark.kind != "namespace"
+
+
+def _told_as(mark: "Mark") -> str:
+    """Return what the equations of one definition have in common."""
+    apart = mark.nodes.told_apart
+    return mark.name if apart is None else f"{mark.name}/{apart(mark.node)}"
 
 
 class _Hits(NamedTuple):
@@ -183,7 +189,7 @@ def _last_equation(mark: Mark, following: "Iterable[Mark]") -> int:
     """Return the last row of a signature and the equations right below it."""
     last = mark.last
     for after in following:
-        if after.name == mark.name and after.node.type in after.nodes.equations:
+        if after.node.type in after.nodes.equations and _told_as(after) == _told_as(mark):
             last = after.last
         elif after.kind != COMMENT:
             break

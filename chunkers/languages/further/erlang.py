@@ -33,6 +33,12 @@ def _clause_name(node: "Node", source: bytes) -> str:
     return text_of(clause.child_by_field_name("name") if clause else None, source).strip("'")
 
 
+def _arity(node: "Node") -> int:
+    clause = child_of_type(node, "function_clause")
+    arguments = clause.child_by_field_name("args") if clause is not None else None
+    return len(arguments.children_by_field_name("args")) if arguments is not None else 0
+
+
 def _inner_name(field: str) -> "Naming":
     """Name a symbol by the name in one of its node's fields: "-type order() :: ...", "-define(ADD(A, B), ...)"."""
 
@@ -74,6 +80,7 @@ ERLANG = Language(
         bodies=frozenset({"clause_body"}),
         clauses=frozenset({"fun_decl"}),
         equations=frozenset({"fun_decl"}),
+        told_apart=_arity,
         loose=frozenset({"module_attribute", "pp_define", "type_alias", "opaque", "callback"}),
         bodiless=frozenset({"callback"}),
         parts={"record_decl": inside({"record_field": "property"})},
