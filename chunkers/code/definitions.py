@@ -78,7 +78,7 @@ def definitions_of(
             waiting += [(it, inside, depth, is_local) for it in mark.members[::-1] if it.kind != COMMENT]
         elif (
             hits.starts
-            and not (kind in _CLOSED or node_type in nodes.loose)
+            and not (kind in _CLOSED or (node_type in nodes.loose and kind not in _CALLABLE))
             and depth < _MAX_DEPTH
             and _may_hold(node, hits)
         ):
@@ -284,10 +284,16 @@ def _has_word(line: str, name: str) -> bool:
     place = line.find(name)
     while place >= 0:
         end = place + len(name)
-        if not (_is_of_word(line[place - 1 : place]) or _is_of_word(line[end : end + 1])):
+        if not (_is_of_word(_before(line, place)) or _is_of_word(line[end : end + 1])):
             return True
         place = line.find(name, place + 1)
     return False
+
+
+def _before(line: str, place: int) -> str:
+    # "$" begins a word, but in "caps$run" it stands between two.
+    is_between = line[place - 1 : place] == "$" and line[place - 2 : place - 1].isalnum()
+    return "" if is_between else line[place - 1 : place]
 
 
 def _is_of_word(character: str) -> bool:

@@ -33,6 +33,10 @@ def _clause_name(node: "Node", source: bytes) -> str:
     return text_of(clause.child_by_field_name("name") if clause else None, source).strip("'")
 
 
+def _module_name(node: "Node", source: bytes) -> str:
+    return text_of(node.child_by_field_name("name"), source).strip("'")
+
+
 def _arity(node: "Node") -> int:
     clause = child_of_type(node, "function_clause")
     arguments = clause.child_by_field_name("args") if clause is not None else None
@@ -61,7 +65,7 @@ ERLANG = Language(
     suffixes=(".erl", ".hrl", ".escript", ".app.src", ".xrl", ".yrl"),
     filenames=("rebar.config",),
     rules={
-        **symbols("module", "module_attribute"),
+        **symbols("module", "module_attribute", name=_module_name),
         **symbols("function", "fun_decl", name=_clause_name),
         **symbols("function", "callback", name=by_field("fun")),
         **symbols("struct", "record_decl"),
