@@ -202,13 +202,14 @@ def _definition(mark: Mark, last: int, source: "Source") -> Definition:
         # In one row, as most fields and constants are.
         return _made(mark.name, mark.kind, first + 1, first + 1, last + 1, mark.is_guessed)
     first = declared_row(mark)
-    named = mark.node.child_by_field_name("name")
+    # A rule of a style sheet has all of its selectors for a name.
+    named = mark.node.child_by_field_name("name") if mark.kind != "rule" else None
     own = mark.name.rpartition(".")[2] or mark.name
     if named is not None:
         is_below = named.start_byte >= source.offsets[first + 1]
         line = named.start_point[0] if is_below else first
     else:
-        line = _row_of_name(own, first, mark.last, source)
+        line = _row_of_name(own, first, mark.last, source) if mark.kind != "rule" else first
         at_end = _name_at_end(mark.node) if mark.node.type in mark.nodes.named_at_end else None
         if at_end is not None and not _has_word(source.lines[first], own):
             line = at_end.start_point[0]
