@@ -89,6 +89,8 @@ _OTHER_FORMATS = (
         "template",
         (
             *(".erb", ".rhtml", ".eex", ".heex", ".leex", ".ejs", ".jsp", ".jspf", ".gsp", ".pug", ".jade", ".slim"),
+            # Hygen writes programs by templates of EJS.
+            ".ejs.t",
             *(".tmpl", ".gotmpl", ".gohtml", ".tpl", ".twig", ".njk", ".vm", ".tt"),
         ),
     ),
