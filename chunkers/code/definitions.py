@@ -63,7 +63,9 @@ def definitions_of(
             last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
             yield source.starts[mark.first], _definition(mark, last, source)
         # What follows an opening has names of its own, as "ENV A=1 B=2" below "FROM x AS y".
-        inside = mark.name if is_symbol and node_type not in nodes.opening else around
+        # "const _: () = { fn f() {} }" has no name that anybody says.
+        is_around = is_symbol and node_type not in nodes.opening and mark.name != "_"
+        inside = mark.name if is_around else around
         rule = nodes.parts.get(node_type)
         # Of the statements in a function, none declares.
         if rule and (is_symbol or not is_local):
