@@ -276,7 +276,7 @@ _CPP_TEXT = re.compile(
 )
 
 
-_LOCAL = (*words("struct enum union", rb"\b[^;{}()=]{0,200}\{"), rb"#[ \t]*define[ \t]")
+_LOCAL = (*words("struct enum union", rb"\b[^;{}()=]{0,200}\{"), rb"#[ \t]*define[ \t]", rb"typedef[ \t]")
 _LOCAL_OF_CPP = (
     *_LOCAL,
     *words("class", rb"\b[^;{}()=]{0,200}\{"),
