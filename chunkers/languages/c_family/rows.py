@@ -273,7 +273,7 @@ _CPP_TEXT = re.compile(
     r"\n[ \t]*+(?:template[ \t]*<|namespace\b[^;=(]*$|class[ \t]+\w[^;(]*$|(?:public|private|protected)[ \t]*:[ \t]*$"
     r"|using[ \t]+\w|#[ \t]*include[ \t]*<(?:string|vector|memory|map|cstd\w+|iostream|utility|type_traits)>"
     # Members without their class, as in headers that a class includes.
-    r"|(?:typedef[ \t]+)?typename[ \t]|[^\n;#\"(/*]*+\([^()\n\"]*+\)[ \t]*const[ \t]*[;{]?[ \t]*$)",
+    r"|(?:typedef[ \t]+)?typename[ \t]|[^\n;#\"/*':]*+::\w|[^\n;#\"(/*]*+\([^()\n\"]*+\)[ \t]*const[ \t]*[;{]?[ \t]*$)",
     re.MULTILINE,
 )
 
