@@ -260,6 +260,8 @@ def _zig_fields(holder: "Node | None", source: bytes, around: str = "") -> "Iter
         if found is not None:
             yield Part(found.kind, around + found.name, it, it)
             yield from _zig_fields(_zig_own_type(it), source, f"{around}{found.name}.")
+        elif it.type == "variable_declaration" and (found := _zig_variable(it, source)).name and not found.bodies:
+            yield Part(found.kind, around + found.name, it, it)
 
 
 _MOST_TYPES = 8
@@ -295,10 +297,18 @@ _ZIG_WITHIN: dict[str, dict[str, Rule]] = {it: {"container_field": partial(_zig_
 
 
 def _zig_errors(node: "Node", source: bytes) -> "Iterator[Part]":
-    errors = child_of_type(node, "error_set_declaration")
-    for it in errors.named_children if errors is not None else ():
-        if it.type == "identifier":
-            yield Part("constant", text_of(it, source), it, it)
+    """Yield the members of an error set, `error{A, B} || Other` too."""
+    waiting = [child_of_type(node, "error_set_declaration", "binary_expression")]
+    while waiting:
+        value = waiting.pop()
+        for it in value.named_children if value is not None else ():
+            if it.type == "identifier" and value is not None and value.type == "error_set_declaration":
+                yield Part("constant", text_of(it, source), it, it)
+        if value is not None and value.type == "binary_expression":
+            waiting += [it for it in value.named_children if it.type in _ZIG_ERRORS][::-1]
+
+
+_ZIG_ERRORS = ("error_set_declaration", "binary_expression")
 
 
 def _zig_test(node: "Node", source: bytes) -> Found:

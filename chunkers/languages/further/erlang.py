@@ -12,7 +12,6 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
-    by_field,
     child_of_type,
     groups,
     role,
@@ -33,8 +32,8 @@ def _clause_name(node: "Node", source: bytes) -> str:
     return text_of(clause.child_by_field_name("name") if clause else None, source).strip("'")
 
 
-def _module_name(node: "Node", source: bytes) -> str:
-    return text_of(node.child_by_field_name("name"), source).strip("'")
+def _quoted(field: str) -> "Naming":
+    return lambda node, source: text_of(node.child_by_field_name(field), source).strip("'")
 
 
 def _arity(node: "Node") -> int:
@@ -65,9 +64,9 @@ ERLANG = Language(
     suffixes=(".erl", ".hrl", ".escript", ".app.src", ".xrl", ".yrl"),
     filenames=("rebar.config",),
     rules={
-        **symbols("module", "module_attribute", name=_module_name),
+        **symbols("module", "module_attribute", name=_quoted("name")),
         **symbols("function", "fun_decl", name=_clause_name),
-        **symbols("function", "callback", name=by_field("fun")),
+        **symbols("function", "callback", name=_quoted("fun")),
         **symbols("struct", "record_decl"),
         **symbols("type", "type_alias", "opaque", "nominal", name=_inner_name("name")),
         **symbols("macro", "pp_define", name=_inner_name("lhs")),
