@@ -215,7 +215,10 @@ RUST = Language(
                 *("enum_variant_list", "enum_variant", "field_declaration_list"),
             ),
         ),
-        local=words("fn struct enum trait mod union impl type macro_rules!", rb"[ <]"),
+        local=(
+            *words("fn struct enum trait mod union impl macro_rules!", rb"[ <]"),
+            rb"type[ ]+[A-Z]\w{0,100}(?:<[^<>;=]{0,200}>)?[ ]*=",
+        ),
     ),
     usage=UsageNodes(
         callees=frozenset({"macro"}),
