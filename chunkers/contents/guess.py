@@ -25,7 +25,11 @@ _CPP = re.compile(
 _XML = re.compile(r"\A\s{0,100}<(?:\?xml|!DOCTYPE TS)\b")
 _C = _lines(r"#[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b")
 
-_QUERY = re.compile(r"""^;+[ \t]*inherits[ \t]*:|^[^;"\n]{0,300}[)\]_"*+?][ \t]{1,9}@[a-z][\w.-]*(?=[\s)])|^[ \t)\]]*[)\]]@[a-z]\w*\.""", re.MULTILINE)
+_QUERY = re.compile(
+    r"""^;+[ \t]*inherits[ \t]*:|^[^;"\n]{0,300}[)\]_"*+?][ \t]{1,9}@[a-z][\w.-]*(?=[\s)])"""
+    r"|^[ \t)\]]*[)\]]@[a-z]\w*\.",
+    re.MULTILINE,
+)
 """Lines of queries of syntax trees: `(comment) @injection.content`."""
 
 SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyType(

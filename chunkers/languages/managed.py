@@ -70,7 +70,10 @@ def _java_variable(node: "Node", source: bytes) -> Found:
     return Found(_constant(name), name)
 
 
-_VALUE = re.compile(rb"(?<![\w.])value(?=[ \t]+(?:(?:public|private|protected|static|abstract|final|sealed)[ \t]+)*(?:class|record)[ \t]+\w)")
+_VALUE = re.compile(
+    rb"(?<![\w.])value(?=[ \t]+(?:(?:public|private|protected|static|abstract|final|sealed)[ \t]+)*"
+    rb"(?:class|record)[ \t]+\w)"
+)
 
 
 def _without_value(source: bytes) -> bytes:

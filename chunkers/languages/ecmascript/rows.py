@@ -30,8 +30,8 @@ from cqm.chunkers.languages.model import (
     Part,
     Rule,
     Unread,
-    child_of_type,
     blank,
+    child_of_type,
     containers,
     first_named,
     groups,
@@ -320,7 +320,8 @@ USAGE = UsageNodes(
 
 _NEWER = re.compile(
     rb"(?P<kept>//[^\n]*+|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+')"
-    rb"|(?<![\w.$])accessor(?=[ \t]+[#\[$A-Za-z_][\w$.\]]*[ \t]*[!?]?[ \t]*[:=;\n])|(?<=import )(?:defer|source)(?= +[\w*{])"
+    rb"|(?<![\w.$])accessor(?=[ \t]+[#\[$A-Za-z_][\w$.\]]*[ \t]*[!?]?[ \t]*[:=;\n])"
+    rb"|(?<=import )(?:defer|source)(?= +[\w*{])"
     rb"|(?<![\w.$])(?P<using>(?:await[ \t]+)?using)(?=[ \t]+\w+[ \t]*=)"
 )
 

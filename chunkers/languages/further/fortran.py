@@ -98,7 +98,9 @@ def _further(node: "Node", source: bytes) -> "Iterator[Part]":
 
 
 _SIGNED = re.compile(rb"^(?:[cC*]| {5}[^ 0-9A-Za-z!\r\n])", re.MULTILINE)
-_CODE_AT_C = re.compile(rb"(?i)c(?:all|haracter|lose|ontains|ycle|ase|lass|ontinue|ommon|omplex|ritical)\b(?![ \t]+[a-z]+[ \t]+[a-z])")
+_CODE_AT_C = re.compile(
+    rb"(?i)c(?:all|haracter|lose|ontains|ycle|ase|lass|ontinue|ommon|omplex|ritical)\b(?![ \t]+[a-z]+[ \t]+[a-z])"
+)
 _FREE_ROW = re.compile(rb"(?: {1,4}[A-Za-z&]|[ABE-Zabe-z&])|.{0,71}&[ \t]*+(?:!.*)?\r?$")
 _CONTINUED = re.compile(rb" {5}[^ 0\r\n]|\t[1-9]")
 _CODE = re.compile(rb"(?:[^!'\"]|'[^']*+'|\"[^\"]*+\")*+")
@@ -126,11 +128,11 @@ def _is_fixed(rows: list[bytes]) -> bool:
     """Tell if more rows can only be fixed form, in which nothing but labels is left of the seventh column."""
     fixed = free = 0
     for row in rows:
-        if row[:1] in b"cC*" and row and not _CODE_AT_C.match(row):
+        if row[:1] in b"!#dD":
+            continue
+        if _SIGNED.match(row) and not _CODE_AT_C.match(row):
             fixed += 1
-        elif row[:1] not in b"!#dD" and _SIGNED.match(row):
-            fixed += 1
-        elif row[:1] not in b"!#dD" and _FREE_ROW.match(row):
+        elif _FREE_ROW.match(row):
             free += 1
     return fixed > _MANY * free
 

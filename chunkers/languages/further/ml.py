@@ -120,7 +120,7 @@ def _ocaml_module(node: "Node", source: bytes) -> Found:
 
 
 def _ocaml_bodies(expression: "Node | None") -> "tuple[Node, ...]":
-    """Find what a module holds: `sig ... end = struct ... end`, and what it hands to others, `Make (struct ... end)`."""
+    """Find what a module holds, `sig ... end = struct ... end`, and hands to others, `Make (struct ... end)`."""
     found: list[Node] = []
     waiting, left = [expression] if expression is not None else [], _MOST_WRAPPERS
     while waiting and left > 0:
@@ -133,7 +133,7 @@ def _ocaml_bodies(expression: "Node | None") -> "tuple[Node, ...]":
 
 
 _OCAML_MODULES = frozenset({"structure", "signature", "functor", "module_type_constraint", "parenthesized_module"}) | {
-    *("module_application", "parenthesized_module_expression", "typed_module_expression", "module_type_of", "packed_module")
+    *("module_application", "parenthesized_module_expression", "typed_module_expression", "packed_module")
 }
 _MOST_WRAPPERS = 24
 

@@ -108,7 +108,7 @@ def _in_place(found: re.Match[bytes], *groups: tuple[bytes, bytes]) -> bytes:
 
 
 def without_heredocs(source: bytes) -> bytes:
-    """Make empty strings of heredocs, where one is indented, a line has several or no semicolon: the grammar reads one a line."""
+    """Make empty strings of heredocs, where one is indented, a line has several, or no semicolon."""
     if not _UNREAD_HEREDOC.search(source):
         return source
     result = bytearray(source)

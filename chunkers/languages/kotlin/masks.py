@@ -119,8 +119,12 @@ def with_ends(source: bytes) -> bytes:
     """End the last declaration before a brace in its row, as in "interface A { fun f() }"."""
     parts = _RAW.split(source) if b'"""' in source else [source]
     # Every second one is a raw text.
-    parts[::2] = [_CLOSED.sub(lambda row: _ENDS.sub(lambda it: it["text"] or b";", row[0]), it) for it in parts[::2]]
+    parts[::2] = [_CLOSED.sub(_with_ends, part) for part in parts[::2]]
     return b"".join(parts)
+
+
+def _with_ends(row: re.Match[bytes]) -> bytes:
+    return _ENDS.sub(lambda it: it["text"] or b";", row[0])
 
 
 def _without(found: re.Match[bytes]) -> bytes:
