@@ -190,6 +190,22 @@ node *MY_NULLABLE second(void);
 """,
         {"first": 1, "first.number": 2, "second": 5},
     ),
+    "c++: tests whose macros take a title": (
+        "a.cpp",
+        """\
+TEST_CASE("adds numbers", "[math]") {
+  int local = 1;
+  SECTION("of one digit") { REQUIRE(1 == local); }
+}
+TEMPLATE_TEST_CASE("any type", "[x]", int,
+                   std::vector<int>)
+{
+  TestType it;
+}
+int last() { return 1; }
+""",
+        {"adds numbers": 1, "adds numbers.of one digit": 3, "any type": 5, "last": 10},
+    ),
     "protobuf: the word reserved in a comment": (
         "a.proto",
         """\
@@ -276,6 +292,8 @@ def test_a_header_of_c_with_such_words_in_comments_stays_c() -> None:
         ("h", "a("),
         ("h", "a:"),
         ("c", "*A_B "),
+        ("cpp", 'TEST_CASE("a", '),
+        ("cpp", 'TEST_CASE("a")\n//'),
         ("pl", "print <<A\n"),
         ("zig", "a: struct {"),
         ("ml", "module A = Make (struct "),

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.c_family import titled_tests
 from cqm.chunkers.languages.c_family.attributes import (
     without_attributes,
     without_attributes_of_types,
@@ -225,7 +226,9 @@ _CPP_RULES = {
     **role(IMPORTS, "using_declaration"),
     "friend_declaration": _friend,
     # "export {...}", whose word is blank.
-    **groups("template_declaration", "export_declaration", "compound_statement"),
+    "expression_statement": lambda node, source: titled_tests.head(node, source) or _c_call(node, source),
+    "compound_statement": titled_tests.body,
+    **groups("template_declaration", "export_declaration"),
 }
 
 
@@ -336,6 +339,7 @@ CPP = Language(
         is_plain=True,
         masks=(
             *(without_exports, without_attributes, without_brackets, without_conditions, without_further_arguments),
+            titled_tests.with_titles,
         ),
         defined={b"__cplusplus": True},
     ),
