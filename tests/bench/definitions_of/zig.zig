@@ -34,7 +34,7 @@ fn functions(tree: *const Ast, path: []const u8) !void {
         if (tree.fullContainerDecl(&buffer, node)) |it| try members(tree, path, it.ast.members, tree.tokenTag(it.ast.main_token) == .keyword_enum or tree.tokenTag(it.ast.main_token) == .keyword_union);
         // "error{A}!T" in a signature only uses A.
         if (tree.nodeTag(node) == .error_set_decl) {
-            const is_declared = tree.nodeMainToken(node) > 0 and tree.tokenTag(tree.nodeMainToken(node) - 1) == .equal;
+            const is_declared = tree.nodeMainToken(node) > 0 and (tree.tokenTag(tree.nodeMainToken(node) - 1) == .equal or tree.tokenTag(tree.nodeMainToken(node) - 1) == .pipe_pipe);
             if (!is_declared) continue;
             var token = tree.nodeMainToken(node) + 1;
             while (tree.tokenTag(token) != .r_brace) : (token += 1) {
