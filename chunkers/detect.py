@@ -35,6 +35,8 @@ PROSE_FORMATS = (
     Format("log", (".log",)),
     # R's pages are written in a dialect of it.
     Format("latex", (".tex", ".ltx", ".bib", ".rd")),
+    # Pages of Racket.
+    Format("scribble", (".scrbl",)),
     Format("textile", (".textile",)),
     Format("rdoc", (".rdoc",)),
     Format("pod", (".pod",)),

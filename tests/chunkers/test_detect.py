@@ -214,6 +214,7 @@ def test_a_program_in_an_unknown_language_is_told_by_its_content(path: str, text
         ("a.scm", "(define (f . all) `(g ,@all))\n", "scheme"),
         ("run.ros", "#!/bin/sh\n#|-*- mode:lisp -*-|#\n", "commonlisp"),
         ("_templates/dto.ejs.t", "---\nto: src/<%= name %>.ts\n---\n", "template"),
+        ("guide.scrbl", "#lang scribble/manual\n@title{A guide}\n", "scribble"),
         ("basic.t", "use Test::More;\n", "perl"),
         ("src/config.h.cmake", "#cmakedefine A 1\n", "c"),
         ("App.xcscheme", '<?xml version="1.0"?>\n<Scheme></Scheme>\n', "xml"),

@@ -199,7 +199,7 @@ RACKET = Language(
     name="racket",
     grammar=(BUNDLE, "racket"),
     unsafe=nests_expressions,
-    suffixes=(".rkt", ".rktl", ".rktd", ".scrbl"),
+    suffixes=(".rkt", ".rktl", ".rktd"),
     rules=_rules(
         Forms(
             kinds=_SCHEME,
