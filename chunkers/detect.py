@@ -35,6 +35,8 @@ PROSE_FORMATS = (
     Format("log", (".log",)),
     # R's pages are written in a dialect of it.
     Format("latex", (".tex", ".ltx", ".bib", ".rd")),
+    # Pages of Racket.
+    Format("scribble", (".scrbl",)),
     Format("textile", (".textile",)),
     Format("rdoc", (".rdoc",)),
     Format("pod", (".pod",)),
@@ -89,6 +91,8 @@ _OTHER_FORMATS = (
         "template",
         (
             *(".erb", ".rhtml", ".eex", ".heex", ".leex", ".ejs", ".jsp", ".jspf", ".gsp", ".pug", ".jade", ".slim"),
+            # Hygen writes programs by templates of EJS.
+            ".ejs.t",
             *(".tmpl", ".gotmpl", ".gohtml", ".tpl", ".twig", ".njk", ".vm", ".tt"),
         ),
     ),

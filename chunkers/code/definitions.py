@@ -63,7 +63,9 @@ def definitions_of(
             last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
             yield source.starts[mark.first], _definition(mark, last, source)
         # What follows an opening has names of its own, as "ENV A=1 B=2" below "FROM x AS y".
-        inside = mark.name if is_symbol and node_type not in nodes.opening else around
+        # "const _: () = { fn f() {} }" has no name that anybody says.
+        is_around = is_symbol and node_type not in nodes.opening and mark.name != "_"
+        inside = mark.name if is_around else around
         rule = nodes.parts.get(node_type)
         # Of the statements in a function, none declares.
         if rule and (is_symbol or not is_local):
@@ -72,13 +74,13 @@ def definitions_of(
                 told.update(it.name for _, it in parts)
             yield from parts
         if has_equations:
-            told.add(mark.name)
+            told.add(_told_as(mark))
         if mark.members:
             is_local = kind in _CALLABLE or (is_local and kind not in TYPES)
             waiting += [(it, inside, depth, is_local) for it in mark.members[::-1] if it.kind != COMMENT]
         elif (
             hits.starts
-            and not (kind in _CLOSED or node_type in nodes.loose)
+            and not (kind in _CLOSED or (node_type in nodes.loose and kind not in _CALLABLE))
             and depth < _MAX_DEPTH
             and _may_hold(node, hits)
         ):
@@ -89,11 +91,17 @@ def definitions_of(
 def _is_told_elsewhere(mark: "Mark", told: "Container[str]") -> bool:
     """Whether a symbol is a further equation of a told one, an addition to one, or nobody's, as `_`."""
     nodes = mark.nodes
-    if mark.name in told and mark.node.type in nodes.equations:
+    if mark.node.type in nodes.equations and _told_as(mark) in told:
         return True
     if nodes.additions and _is_addition(mark):
         return True
     return mark.name.rpartition(".")[2] == "_" and mark.kind != "namespace"
+
+
+def _told_as(mark: "Mark") -> str:
+    """Return what the equations of one definition have in common."""
+    apart = mark.nodes.told_apart
+    return mark.name if apart is None else f"{mark.name}/{apart(mark.node)}"
 
 
 class _Hits(NamedTuple):
@@ -183,7 +191,7 @@ def _last_equation(mark: Mark, following: "Iterable[Mark]") -> int:
     """Return the last row of a signature and the equations right below it."""
     last = mark.last
     for after in following:
-        if after.name == mark.name and after.node.type in after.nodes.equations:
+        if after.node.type in after.nodes.equations and _told_as(after) == _told_as(mark):
             last = after.last
         elif after.kind != COMMENT:
             break
@@ -196,13 +204,14 @@ def _definition(mark: Mark, last: int, source: "Source") -> Definition:
         # In one row, as most fields and constants are.
         return _made(mark.name, mark.kind, first + 1, first + 1, last + 1, mark.is_guessed)
     first = declared_row(mark)
-    named = mark.node.child_by_field_name("name")
+    # A rule of a style sheet has all of its selectors for a name.
+    named = mark.node.child_by_field_name("name") if mark.kind != "rule" else None
     own = mark.name.rpartition(".")[2] or mark.name
     if named is not None:
         is_below = named.start_byte >= source.offsets[first + 1]
         line = named.start_point[0] if is_below else first
     else:
-        line = _row_of_name(own, first, mark.last, source)
+        line = _row_of_name(own, first, mark.last, source) if mark.kind != "rule" else first
         at_end = _name_at_end(mark.node) if mark.node.type in mark.nodes.named_at_end else None
         if at_end is not None and not _has_word(source.lines[first], own):
             line = at_end.start_point[0]
@@ -278,10 +287,16 @@ def _has_word(line: str, name: str) -> bool:
     place = line.find(name)
     while place >= 0:
         end = place + len(name)
-        if not (_is_of_word(line[place - 1 : place]) or _is_of_word(line[end : end + 1])):
+        if not (_is_of_word(_before(line, place)) or _is_of_word(line[end : end + 1])):
             return True
         place = line.find(name, place + 1)
     return False
+
+
+def _before(line: str, place: int) -> str:
+    # "$" begins a word, but in "caps$run" it stands between two.
+    is_between = line[place - 1 : place] == "$" and line[place - 2 : place - 1].isalnum()
+    return "" if is_between else line[place - 1 : place]
 
 
 def _is_of_word(character: str) -> bool:

@@ -25,6 +25,13 @@ _CPP = re.compile(
 _XML = re.compile(r"\A\s{0,100}<(?:\?xml|!DOCTYPE TS)\b")
 _C = _lines(r"#[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b")
 
+_QUERY = re.compile(
+    r"""^;+[ \t]*inherits[ \t]*:|^[^;"\n]{0,300}[)\]_"*+?][ \t]{1,9}@[a-z][\w.-]*(?=[\s)])"""
+    r"|^[ \t)\]]*[)\]]@[a-z]\w*\.",
+    re.MULTILINE,
+)
+"""Lines of queries of syntax trees: `(comment) @injection.content`."""
+
 SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyType(
     {
         ".api": (("kotlinabi", _lines(r"public (?:abstract |final |static )*(?:class|interface) [\w/$]+ .*\{$")),),
@@ -80,6 +87,7 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
         ),
         ".import": (("ini", _lines(r"\[\w+\][ \t]*$")),),
         ".map": (("json", re.compile(r"\A\s{0,100}\{")),),
+        ".scm": (("treesitterquery", _QUERY),),
         ".snap": (("javascript", _lines(r"exports\[`")),),
         ".pp": (("puppet", _lines(r"(?:class|define|node) [\w:']+\s*(?:\(|\{|inherits)|#\s*@summary")),),
         ".pro": (

@@ -77,7 +77,7 @@ def pieces_of_template(text: str, path: str, options: ChunkOptions, cut: Cutter)
         options: the limits.
         cut: cuts a part by its language.
     """
-    name = path.rpartition("/")[2].lower()
+    name = path.rpartition("/")[2].lower().removesuffix(".t")
     stem, _, suffix = name.rpartition(".")
     if suffix in _LINES:
         names = [Name(it["name"], _KINDS[it["kind"]], *it.span()) for it in _PUG.finditer(text)]

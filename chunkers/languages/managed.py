@@ -15,6 +15,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Unread,
+    blank,
     blanked,
     by_child,
     by_field,
@@ -69,13 +70,24 @@ def _java_variable(node: "Node", source: bytes) -> Found:
     return Found(_constant(name), name)
 
 
+_VALUE = re.compile(
+    rb"(?<![\w.])value(?=[ \t]+(?:(?:public|private|protected|static|abstract|final|sealed)[ \t]+)*"
+    rb"(?:class|record)[ \t]+\w)"
+)
+
+
+def _without_value(source: bytes) -> bytes:
+    """Blank the word of value classes."""
+    return _VALUE.sub(lambda it: blank(it[0]), source)
+
+
 JAVA = Language(
     name="java",
     grammar=(BUNDLE, "java"),
     unsafe=nests_expressions,
     full_names=True,
     suffixes=(".java",),
-    unread=Unread(JAVA_SIGNS),
+    unread=Unread(JAVA_SIGNS, masks=(_without_value,)),
     by_lines=CSHARP_LINES,
     rules={
         **containers("class", "class_declaration", "record_declaration"),

@@ -105,6 +105,7 @@ class NodeTypes:
         named_at_end: have their name, the field "declarator" or "type_name" of theirs or of a child, below what they
             declare, unless their first row says it.
         equations: clauses which define nothing new after another clause of the name, such as its signature.
+        told_apart: returns what tells equations of one name apart, such as the number of parameters.
         enum_values: values of an enumeration, which are no fields.
         additions: add members to a type under its name, and define no type; the node itself or its keyword.
         opening: begin a section without being its node, such as a label: what follows is its members, up to the next.
@@ -122,6 +123,7 @@ class NodeTypes:
     overloads: frozenset[str] = frozenset()
     named_at_end: frozenset[str] = frozenset()
     equations: frozenset[str] = frozenset()
+    told_apart: Callable[["Node"], int] | None = None
     enum_values: frozenset[str] = frozenset()
     additions: frozenset[str] = frozenset()
     opening: frozenset[str] = frozenset()

@@ -1,6 +1,7 @@
 """Define the rows of Go, Rust and Zig."""
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
@@ -14,6 +15,7 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    Rule,
     Unread,
     blanked,
     child_of_type,
@@ -213,7 +215,10 @@ RUST = Language(
                 *("enum_variant_list", "enum_variant", "field_declaration_list"),
             ),
         ),
-        local=words("fn struct enum trait mod union impl macro_rules!", rb"[ <]"),
+        local=(
+            *words("fn struct enum trait mod union impl macro_rules!", rb"[ <]"),
+            rb"type[ ]+[A-Z]\w{0,100}(?:<[^<>;=]{0,200}>)?[ ]*=",
+        ),
     ),
     usage=UsageNodes(
         callees=frozenset({"macro"}),
@@ -235,7 +240,7 @@ def _zig_variable(node: "Node", source: bytes) -> Found:
     name = text_of(child_of_type(node, "identifier"), source)
     declaration = child_of_type(node, *_ZIG_TYPES)
     if declaration is not None:
-        return Found(_ZIG_TYPES[declaration.type], name, (declaration,))
+        return Found(_ZIG_TYPES[declaration.type], name, (declaration,), within=_ZIG_WITHIN[declaration.type])
     if text_of(child_of_type(child_of_type(node, "builtin_function"), "builtin_identifier"), source) == "@import":
         return Found(IMPORTS)
     return Found("constant" if any(child.type == "const" for child in node.children) else "variable", name)
@@ -247,21 +252,66 @@ def _zig_returned(node: "Node", source: bytes) -> "Iterator[Part]":
     if body is None or text_of(node.child_by_field_name("type"), source) != "type":
         return
     for statement in body.named_children:
-        yield from _zig_fields(child_of_type(statement, "return_expression") or statement, source)
+        returned = child_of_type(statement, "return_expression") or statement
+        yield from _zig_fields(child_of_type(returned, *_ZIG_TYPES), source)
 
 
-def _zig_fields(node: "Node", source: bytes) -> "Iterator[Part]":
-    """Yield the fields of a struct or union, the values of an enum and the members of an error set."""
-    holder = child_of_type(node, *_ZIG_TYPES, "error_set_declaration")
-    if holder is None:
-        return
-    kind = "constant" if holder.type in ("enum_declaration", "error_set_declaration") else "property"
-    for it in holder.named_children:
-        name = (
-            it if it.type == "identifier" else it.child_by_field_name("name") if it.type == "container_field" else None
-        )
-        if name is not None:
-            yield Part(kind, text_of(name, source), it, name)
+def _zig_fields(holder: "Node | None", source: bytes, around: str = "") -> "Iterator[Part]":
+    """Yield the fields of a struct or union and the values of an enum, with those of the types that they declare."""
+    for it in holder.named_children if holder is not None and around.count(".") < _MOST_TYPES else ():
+        found = _zig_field(it, source, holder.type) if it.type == "container_field" and holder is not None else None
+        if found is not None:
+            yield Part(found.kind, around + found.name, it, it)
+            yield from _zig_fields(_zig_own_type(it), source, f"{around}{found.name}.")
+        elif it.type == "variable_declaration" and (found := _zig_variable(it, source)).name and not found.bodies:
+            yield Part(found.kind, around + found.name, it, it)
+
+
+_MOST_TYPES = 8
+"""Types without a name inside another; real code does not nest deeper."""
+
+
+def _zig_name(node: "Node", holder: str) -> "Node | None":
+    # "struct { u8, Mode }" has no names.
+    has_name = holder != "struct_declaration" or node.child_by_field_name("type") is not None
+    return node.child_by_field_name("name") if has_name else None
+
+
+def _zig_own_type(field: "Node") -> "Node | None":
+    """Find the type that a field declares for itself: `border: struct { width: u8 }`, `warp: ?struct { x: i32 }`."""
+    own = field.child_by_field_name("type")
+    return own if own is None or own.type in _ZIG_TYPES else child_of_type(own, *_ZIG_TYPES)
+
+
+def _zig_field(node: "Node", source: bytes, holder: str = "struct_declaration") -> Found | None:
+    """Classify a field; those outside of types are fields too, since a file is a struct."""
+    named = _zig_name(node, holder)
+    if named is None:
+        return None
+    own = _zig_own_type(node)
+    kind = "constant" if holder == "enum_declaration" else "property"
+    within = _ZIG_WITHIN[own.type] if own is not None else None
+    # The grammar takes "async: bool" for a name.
+    name = text_of(named, source).partition(":")[0].strip('@"')
+    return Found(kind, name, (own,) if own is not None else (), within=within)
+
+
+_ZIG_WITHIN: dict[str, dict[str, Rule]] = {it: {"container_field": partial(_zig_field, holder=it)} for it in _ZIG_TYPES}
+
+
+def _zig_errors(node: "Node", source: bytes) -> "Iterator[Part]":
+    """Yield the members of an error set, `error{A, B} || Other` too."""
+    waiting = [child_of_type(node, "error_set_declaration", "binary_expression")]
+    while waiting:
+        value = waiting.pop()
+        for it in value.named_children if value is not None else ():
+            if it.type == "identifier" and value is not None and value.type == "error_set_declaration":
+                yield Part("constant", text_of(it, source), it, it)
+        if value is not None and value.type == "binary_expression":
+            waiting += [it for it in value.named_children if it.type in _ZIG_ERRORS][::-1]
+
+
+_ZIG_ERRORS = ("error_set_declaration", "binary_expression")
 
 
 def _zig_test(node: "Node", source: bytes) -> Found:
@@ -279,6 +329,7 @@ ZIG = Language(
         **symbols("function", "function_declaration"),
         "variable_declaration": _zig_variable,
         "test_declaration": _zig_test,
+        "container_field": _zig_field,
         **role(COMMENT, "comment"),
         **groups("ERROR"),
     },
@@ -287,7 +338,11 @@ ZIG = Language(
         bodiless=frozenset({"function_signature"}),
         clauses=frozenset({"function_declaration", "function_signature"}),
         overloads=frozenset({"function_signature"}),
-        parts={"variable_declaration": _zig_fields, "function_declaration": _zig_returned},
+        parts={
+            "variable_declaration": _zig_errors,
+            "function_declaration": _zig_returned,
+        },
+        loose=frozenset({"container_field"}),
         local=(rb"fn[ \t]+\w", rb"const[ \t]+\w+ = (?:packed |extern )?(?:struct|enum|union)\b"),
     ),
 )

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CHUNKER_VERSION = 13
+CHUNKER_VERSION = 14
 """Increase with every change in any text's chunks or their ids: an index then chunks its files again."""
 
 

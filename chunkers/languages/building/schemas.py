@@ -38,7 +38,7 @@ _GROUP_NUMBER = re.compile(
 _REQUIRED = re.compile(rb"\brequired(?=[ \t]+[\w.])")
 _EXTENSIONS = re.compile(rb"^[ \t]*extensions\b[^;{}]{0,500}(?=;)", re.MULTILINE)
 _EXTENSIONS_BLOCK = re.compile(rb"^[ \t]*extensions\b[^;{}\[]{0,500}\[[^\[\]]{0,4000}\](?=;)", re.MULTILINE)
-_RESERVED = re.compile(rb"(?P<word>\breserved[ \t]+)(?P<names>[\"'\w][^;{}]{0,600})(?=;)")
+_RESERVED = re.compile(rb"(?P<word>(?:^|[{;])[ \t]*reserved[ \t]+)(?P<names>[\"'\w][^;{}]{0,600})(?=;)", re.MULTILINE)
 _NOTE_OR_TEXT = rb"//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,4000}+\*/|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|/(?![/*])"
 _FLAT = rb"(?:[^\[\]{}\"'/]|" + _NOTE_OR_TEXT + rb")"
 _NESTED = functools.reduce(lambda inner, _: rb"(?:" + _FLAT + rb"|[\[{]" + inner + rb"*+[\]}])", range(4), _FLAT)

@@ -27,14 +27,23 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+_NOTE = re.compile(rb"/\*(?:[^*]|\*(?!/))*+\*/|(?<![:\"'])//[^\n]*")
+
+
 def _head(node: "Node", source: bytes) -> tuple[str, "Node | None"]:
     body = child_of_type(node, "block", "keyframe_block_list")
     end = body.start_byte if body else node.end_byte
-    return " ".join(source[node.start_byte : end].decode("utf-8", "replace").split()), body
+    return " ".join(_NOTE.sub(b" ", source[node.start_byte : end]).decode("utf-8", "replace").split()), body
+
+
+_RELATIVE = re.compile(rb"(?:^|[{};\n])[ \t]*(?P<sign>[>+~])[ \t]*$")
+_MOST_BLANKS = 80
 
 
 def _rule(node: "Node", source: bytes) -> Found:
     head, body = _head(node, source)
+    if relative := _RELATIVE.search(source, max(node.start_byte - _MOST_BLANKS, 0), node.start_byte):
+        head = f"{relative['sign'].decode()} {head}"
     # Variables in a rule are the rule's own.
     return Found("rule", head, (body,) if body and body.type == "block" else (), local=True)
 

@@ -124,7 +124,7 @@ def _scss_head(text: bytes) -> bytes:  # noqa: PLR0911 - one for each kind of he
         if found := _NESTED_PROPERTY.match(text):
             first, end = found.span("colon")
             return text[:first] + blank(text[first:end]) + text[end:]
-        return _without_pseudo_classes(text).replace(b"*", b"a")
+        return _plain(_without_pseudo_classes(text).replace(b"*", b"a"))
     if found := _INCLUDE.match(text):
         return _included(found, text)
     if _QUERY.match(text) and b"#{" in text:
@@ -142,6 +142,16 @@ def _scss_head(text: bytes) -> bytes:  # noqa: PLR0911 - one for each kind of he
                 return found[0] + b"($a" + blank(text[found.end() + 3 : last]) + text[last:]
         return found[0] + blank(text[found.end() :])
     return text
+
+
+_COMPUTED = re.compile(rb"#\{(?P<code>[^{}]*[^{}\w$.-][^{}]*)\}")
+_RELATIVE = re.compile(rb"(?P<before>^|,)(?P<space>\s*)[>+~]")
+
+
+def _plain(selectors: bytes) -> bytes:
+    """Blank signs of selectors relative to the rule around them, and computed parts of names."""
+    selectors = _COMPUTED.sub(lambda it: b"#{a" + blank(it["code"][1:]) + b"}", selectors)
+    return _RELATIVE.sub(rb"\g<before>\g<space> ", selectors)
 
 
 def _without_pseudo_classes(selectors: bytes) -> bytes:
@@ -177,4 +187,4 @@ def _less_head(text: bytes) -> bytes:
     if found := _GUARD.search(text):
         return text[: found.start()] + blank(found[0])
     # Of a selector with arguments, such as ":not([type])", or with attributes first, the grammar reads the classes.
-    return _without_pseudo_classes(text) if b"(" in text or text.startswith(b"[") else text
+    return _plain(_without_pseudo_classes(text) if b"(" in text or text.startswith(b"[") else text)

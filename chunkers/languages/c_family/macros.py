@@ -126,8 +126,15 @@ _NOTE_IN_MACRO = re.compile(rb"/\*[^*\n]{0,200}\*/(?=[^\n]{0,200}\\\r?\n)")
 _NOTE_IN_ROW = re.compile(rb"#[ \t]*define\b[^\n/\"]{0,200}(?P<note>/\*[^*\n]{0,200}\*/)(?=[ \t]*[^\s/])")
 
 
+# "char *RBS_NONNULL name(void)", "char *_Nullable it": between "*" and a name only qualifiers may stand.
+_OF_POINTER = re.compile(
+    rb"\*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|_N(?:on|ull)[a-z_]++)[ \t]+)(?=[A-Za-z_]\w*+[ \t]*[(,);=\[])"
+)
+
+
 def without_exports(source: bytes) -> bytes:
     """Blank attributes by macros, in a text with errors."""
+    source = _OF_POINTER.sub(blanked, source)
     source = _NOTE_IN_ROW.sub(blanked, _NOTE_IN_MACRO.sub(lambda it: b" " * len(it[0]), source))
     source = _CONVENTION.sub(blanked, _SIZED.sub(lambda it: b"int".ljust(len(it[0])), source))
     for pattern in _AFTER_WORDS:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.c_family import titled_tests
 from cqm.chunkers.languages.c_family.attributes import (
     without_attributes,
     without_attributes_of_types,
@@ -225,7 +226,9 @@ _CPP_RULES = {
     **role(IMPORTS, "using_declaration"),
     "friend_declaration": _friend,
     # "export {...}", whose word is blank.
-    **groups("template_declaration", "export_declaration", "compound_statement"),
+    "expression_statement": lambda node, source: titled_tests.head(node, source) or _c_call(node, source),
+    "compound_statement": titled_tests.body,
+    **groups("template_declaration", "export_declaration"),
 }
 
 
@@ -271,12 +274,14 @@ _OBJC_TEXT = re.compile(
 )
 _CPP_TEXT = re.compile(
     r"\n[ \t]*+(?:template[ \t]*<|namespace\b[^;=(]*$|class[ \t]+\w[^;(]*$|(?:public|private|protected)[ \t]*:[ \t]*$"
-    r"|using[ \t]+\w|#[ \t]*include[ \t]*<(?:string|vector|memory|map|cstd\w+|iostream|utility|type_traits)>)",
+    r"|using[ \t]+\w|#[ \t]*include[ \t]*<(?:string|vector|memory|map|cstd\w+|iostream|utility|type_traits)>"
+    # Members without their class, as in headers that a class includes.
+    r"|(?:typedef[ \t]+)?typename[ \t]|[^\n;#\"/*':]*+::\w|[^\n;#\"(/*]*+\([^()\n\"]*+\)[ \t]*const[ \t]*[;{]?[ \t]*$)",
     re.MULTILINE,
 )
 
 
-_LOCAL = (*words("struct enum union", rb"\b[^;{}()=]{0,200}\{"), rb"#[ \t]*define[ \t]")
+_LOCAL = (*words("struct enum union", rb"\b[^;{}()=]{0,200}\{"), rb"#[ \t]*define[ \t]", rb"typedef[ \t]")
 _LOCAL_OF_CPP = (
     *_LOCAL,
     *words("class", rb"\b[^;{}()=]{0,200}\{"),
@@ -299,7 +304,7 @@ C = Language(
     name="c",
     grammar=("tree_sitter_c", "language"),
     unsafe=nests_expressions,
-    suffixes=(".c", ".h", ".idc", ".xs"),
+    suffixes=(".c", ".h", ".idc", ".xs", ".h.cmake", ".h.cmake.in"),
     rules=_C_RULES,
     dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
     removed=(with_joined_macros, without_macros, without_attributes_of_types),
@@ -334,6 +339,7 @@ CPP = Language(
         is_plain=True,
         masks=(
             *(without_exports, without_attributes, without_brackets, without_conditions, without_further_arguments),
+            titled_tests.with_titles,
         ),
         defined={b"__cplusplus": True},
     ),

@@ -1,5 +1,6 @@
 """Define the rows of Python and Ruby."""
 
+import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
@@ -65,11 +66,19 @@ def _python_alias(node: "Node", source: bytes) -> str:
     return by_field("left")(node, source).partition("[")[0].strip()
 
 
+_LAZY = re.compile(rb"^[ \t]*lazy(?=[ \t]+(?:import|from)\b)", re.MULTILINE)
+
+
+def _without_lazy(source: bytes) -> bytes:
+    # Python 3.15; the row's blanks are indentation.
+    return _LAZY.sub(lambda it: it[0].replace(b"lazy", b"0;  "), source)
+
+
 PYTHON = Language(
     name="python",
     grammar=("tree_sitter_python", "language"),
     suffixes=(".py", ".pyi", ".pyw", ".pyx", ".pxd", ".pxi"),
-    unread=Unread(PYTHON_SIGNS, ends_at_rows=True, continues=PYTHON_CONTINUES, mends=False),
+    unread=Unread(PYTHON_SIGNS, ends_at_rows=True, continues=PYTHON_CONTINUES, mends=False, masks=(_without_lazy,)),
     by_lines=PYTHON_LINES,
     filenames=("sconstruct", "sconscript", "wscript"),
     rules={

@@ -30,6 +30,7 @@ from cqm.chunkers.languages.model import (
     Part,
     Rule,
     Unread,
+    blank,
     child_of_type,
     containers,
     first_named,
@@ -317,11 +318,24 @@ USAGE = UsageNodes(
     has_docstrings=True,
 )
 
+_NEWER = re.compile(
+    rb"(?P<kept>//[^\n]*+|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+')"
+    rb"|(?<![\w.$])accessor(?=[ \t]+[#\[$A-Za-z_][\w$.\]]*[ \t]*[!?]?[ \t]*[:=;\n])"
+    rb"|(?<=import )(?:defer|source)(?= +[\w*{])"
+    rb"|(?<![\w.$])(?P<using>(?:await[ \t]+)?using)(?=[ \t]+\w+[ \t]*=)"
+)
+
+
+def readable_script(source: bytes) -> bytes:
+    """Blank words that came after the grammars: `accessor`, `import defer`; `using` is read as `const`."""
+    return _NEWER.sub(lambda it: it["kept"] or (b"const".rjust(len(it[0])) if it["using"] else blank(it[0])), source)
+
+
 JAVASCRIPT = Language(
     name="javascript",
     grammar=("tree_sitter_javascript", "language"),
     suffixes=(".js", ".jsx", ".mjs", ".cjs", ".es6", ".jsm"),
-    unread=Unread(SCRIPT_SIGNS, ends_at_rows=True, interpolates=True),
+    unread=Unread(SCRIPT_SIGNS, ends_at_rows=True, interpolates=True, masks=(readable_script,)),
     by_lines=GENERAL_LINES,
     filenames=("jakefile",),
     rules=_JAVASCRIPT_RULES,
@@ -350,7 +364,7 @@ TYPESCRIPT = Language(
     name="typescript",
     grammar=("tree_sitter_typescript", "language_typescript"),
     suffixes=(".ts", ".mts", ".cts"),
-    unread=Unread(SCRIPT_SIGNS, ends_at_rows=True, interpolates=True),
+    unread=Unread(SCRIPT_SIGNS, ends_at_rows=True, interpolates=True, masks=(readable_script,)),
     by_lines=GENERAL_LINES,
     rules=_TYPESCRIPT_RULES,
     constructors=frozenset({"constructor"}),

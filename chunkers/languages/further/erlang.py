@@ -12,7 +12,6 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
-    by_field,
     child_of_type,
     groups,
     role,
@@ -31,6 +30,16 @@ if TYPE_CHECKING:
 def _clause_name(node: "Node", source: bytes) -> str:
     clause = child_of_type(node, "function_clause", "macro_call_expr")
     return text_of(clause.child_by_field_name("name") if clause else None, source).strip("'")
+
+
+def _quoted(field: str) -> "Naming":
+    return lambda node, source: text_of(node.child_by_field_name(field), source).strip("'")
+
+
+def _arity(node: "Node") -> int:
+    clause = child_of_type(node, "function_clause")
+    arguments = clause.child_by_field_name("args") if clause is not None else None
+    return len(arguments.children_by_field_name("args")) if arguments is not None else 0
 
 
 def _inner_name(field: str) -> "Naming":
@@ -55,9 +64,9 @@ ERLANG = Language(
     suffixes=(".erl", ".hrl", ".escript", ".app.src", ".xrl", ".yrl"),
     filenames=("rebar.config",),
     rules={
-        **symbols("module", "module_attribute"),
+        **symbols("module", "module_attribute", name=_quoted("name")),
         **symbols("function", "fun_decl", name=_clause_name),
-        **symbols("function", "callback", name=by_field("fun")),
+        **symbols("function", "callback", name=_quoted("fun")),
         **symbols("struct", "record_decl"),
         **symbols("type", "type_alias", "opaque", "nominal", name=_inner_name("name")),
         **symbols("macro", "pp_define", name=_inner_name("lhs")),
@@ -74,6 +83,7 @@ ERLANG = Language(
         bodies=frozenset({"clause_body"}),
         clauses=frozenset({"fun_decl"}),
         equations=frozenset({"fun_decl"}),
+        told_apart=_arity,
         loose=frozenset({"module_attribute", "pp_define", "type_alias", "opaque", "callback"}),
         bodiless=frozenset({"callback"}),
         parts={"record_decl": inside({"record_field": "property"})},

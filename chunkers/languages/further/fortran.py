@@ -97,14 +97,58 @@ def _further(node: "Node", source: bytes) -> "Iterator[Part]":
         yield Part("", name, declarator, declarator, is_beside=True)
 
 
-_FIXED = re.compile(rb"^[cC*dD](?=[ \t*=\-!\r\n]|[^\n=(]*$)", re.MULTILINE)
-_FREE = re.compile(rb"&[ \t]*(?:!.*)?$", re.MULTILINE)
+_SIGNED = re.compile(rb"^(?:[cC*]| {5}[^ 0-9A-Za-z!\r\n])", re.MULTILINE)
+_CODE_AT_C = re.compile(
+    rb"(?i)c(?:all|haracter|lose|ontains|ycle|ase|lass|ontinue|ommon|omplex|ritical)\b(?![ \t]+[a-z]+[ \t]+[a-z])"
+)
+_FREE_ROW = re.compile(rb"(?: {1,4}[A-Za-z&]|[ABE-Zabe-z&])|.{0,71}&[ \t]*+(?:!.*)?\r?$")
+_CONTINUED = re.compile(rb" {5}[^ 0\r\n]|\t[1-9]")
+_CODE = re.compile(rb"(?:[^!'\"]|'[^']*+'|\"[^\"]*+\")*+")
+_SPARE = re.compile(rb" (?=[ ,()=+*/:\-])|(?<=[ ,()=+*/:\-]) ")
 
 
-def _with_free_comments(source: bytes) -> bytes:
-    # In fixed form, a comment has its sign in the first column. Free form tells itself by its continued lines.
-    signs = len(re.findall(rb"^[cC*](?:[ \t*=\-]|$)", source, re.MULTILINE))
-    return source if signs < 2 or _FREE.search(source) else _FIXED.sub(b"!", source)  # noqa: PLR2004 - more than one
+def _as_free_form(source: bytes) -> bytes:
+    """Rewrite fixed form, byte for byte: comments have "!", and rows that go on have "&" at both ends."""
+    if not _SIGNED.search(source) or not _is_fixed(rows := source.split(b"\n")):
+        return source
+    above = -1
+    for place, row in enumerate(rows):
+        if row[:1] in b"cC*dD" and row:
+            rows[place] = b"!" + row[1:]
+        elif _CONTINUED.match(row) and above >= 0:
+            at = 5 if row[:1] == b" " else 1
+            rows[place] = row[:at] + b"&" + row[at + 1 :]
+            rows[above], above = _going_on(rows[above]), place
+        elif row.strip() and row.lstrip()[:1] not in b"!#":
+            above = place
+    return b"\n".join(rows)
+
+
+def _is_fixed(rows: list[bytes]) -> bool:
+    """Tell if more rows can only be fixed form, in which nothing but labels is left of the seventh column."""
+    fixed = free = 0
+    for row in rows:
+        if row[:1] in b"!#dD":
+            continue
+        if _SIGNED.match(row) and not _CODE_AT_C.match(row):
+            fixed += 1
+        elif _FREE_ROW.match(row):
+            free += 1
+    return fixed > _MANY * free
+
+
+_MANY = 10
+
+
+def _going_on(row: bytes) -> bytes:
+    """Put "&" behind a row's code, in place of a blank."""
+    code = _CODE.match(row)
+    end = code.end() if code and row[code.end() : code.end() + 1] == b"!" else len(row)
+    shown = row[:end].rstrip()
+    if len(shown) < end:
+        return shown + b"&" + row[len(shown) + 1 :]
+    spare = [it.start() for it in _SPARE.finditer(shown)] or [shown.find(b" ")]
+    return shown[: spare[-1]] + shown[spare[-1] + 1 :] + b"&" + row[end:] if spare[-1] >= 0 else row
 
 
 _BINDINGS_ROWS = re.compile(
@@ -141,7 +185,7 @@ FORTRAN = Language(
     name="fortran",
     grammar=(BUNDLE, "fortran"),
     unsafe=nests_expressions,
-    removed=(_with_free_comments, _without_wrappers),
+    removed=(_as_free_form, _without_wrappers),
     suffixes=(".f", ".f77", ".f90", ".f95", ".f03", ".f08", ".for", ".ftn", ".fpp"),
     rules={
         **dict.fromkeys(_KINDS, _unit),

@@ -109,22 +109,33 @@ def _ocaml_fields(constructor: "Node", own: str, source: bytes) -> "Iterator[Par
 
 
 def _ocaml_include(node: "Node", _source: bytes) -> Found:
-    body = node.child_by_field_name("module")
-    return Found(GROUP, "", (body,)) if body is not None and body.type == "structure" else Found(IMPORTS)
+    bodies = _ocaml_bodies(node.child_by_field_name("module"))
+    return Found(GROUP, "", bodies) if bodies else Found(IMPORTS)
 
 
 def _ocaml_module(node: "Node", source: bytes) -> Found:
-    body = node.child_by_field_name("body") or node.child_by_field_name("module_type")
-    for _ in range(_MOST_WRAPPERS):
-        if body is None or body.type in ("structure", "signature"):
-            break
-        body = child_of_type(
-            body, "structure", "signature", "functor", "module_type_constraint", "parenthesized_module"
-        )
-    return Found("module", text_of(child_of_type(node, "module_name"), source), (body,) if body else ())
+    name = text_of(child_of_type(node, "module_name"), source)
+    bodies = [it for field in ("module_type", "body") for it in _ocaml_bodies(node.child_by_field_name(field))]
+    return Found("module", name, tuple(bodies))
 
 
-_MOST_WRAPPERS = 8
+def _ocaml_bodies(expression: "Node | None") -> "tuple[Node, ...]":
+    """Find what a module holds, `sig ... end = struct ... end`, and hands to others, `Make (struct ... end)`."""
+    found: list[Node] = []
+    waiting, left = [expression] if expression is not None else [], _MOST_WRAPPERS
+    while waiting and left > 0:
+        node, left = waiting.pop(), left - 1
+        if node.type in ("structure", "signature"):
+            found.append(node)
+        else:
+            waiting += [it for it in node.named_children if it.type in _OCAML_MODULES][::-1]
+    return tuple(found)
+
+
+_OCAML_MODULES = frozenset({"structure", "signature", "functor", "module_type_constraint", "parenthesized_module"}) | {
+    *("module_application", "parenthesized_module_expression", "typed_module_expression", "packed_module")
+}
+_MOST_WRAPPERS = 24
 
 
 def _ocaml_class(node: "Node", source: bytes) -> Found:

@@ -44,7 +44,10 @@ _R_LEFT, _R_RIGHT = frozenset({"<-", "<<-", "=", ":="}), frozenset({"->", "->>"}
 def _r_name(node: "Node | None", source: bytes) -> str:
     if node is None or node.type not in ("identifier", "string", "extract_operator", "dots"):
         return ""
-    return text_of(node, source).strip("`'\"").replace("`", "").replace("$", ".").replace("@", ".")
+    name = text_of(node, source)
+    # "caps$run <- ..." is a member; the "$" of "`$<-.order` <- ..." is the name's own.
+    is_path = node.type == "extract_operator"
+    return name.replace("`", "").replace("$", ".").replace("@", ".") if is_path else name.strip("`'\"")
 
 
 def _r_assignment(node: "Node", source: bytes) -> Found | None:
@@ -70,7 +73,7 @@ def _r_class(call: "Node", source: bytes) -> Found | None:
     if text_of(call.child_by_field_name("function"), source) not in _R_CLASSES:
         return None
     arguments = call.child_by_field_name("arguments")
-    return Found("class", _r_string(arguments, source, 0), (arguments,) if arguments else ())
+    return Found("class", _r_string(arguments, source, 0), (arguments,) if arguments else (), within=_R_MEMBER)
 
 
 def _r_string(arguments: "Node | None", source: bytes, at: int) -> str:
@@ -121,6 +124,7 @@ def _r_listed(node: "Node", source: bytes) -> Found | None:
     return _r_member(node, source) or (Found("property", name) if name and has_value else None)
 
 
+_R_MEMBER: dict[str, Rule] = {"argument": _r_member}
 _R_LISTED: dict[str, Rule] = {"argument": _r_listed}
 
 
@@ -134,13 +138,16 @@ R = Language(
     rules={
         "binary_operator": _r_assignment,
         "call": _r_call,
-        "argument": _r_member,
         **role(COMMENT, "comment"),
         **groups("if_statement", "braced_expression", "ERROR"),
     },
     line_comment="#",
     constructors=frozenset({"initialize"}),
-    nodes=NodeTypes(bodies=frozenset({"braced_expression"}), loose=frozenset({"argument"})),
+    nodes=NodeTypes(
+        bodies=frozenset({"braced_expression"}),
+        loose=frozenset({"argument"}),
+        local=(rb"function[ \t]*\(",),
+    ),
 )
 
 

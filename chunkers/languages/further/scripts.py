@@ -141,6 +141,12 @@ def _perl_assignment(node: "Node", source: bytes) -> Found | None:
     return Found(kind, name)
 
 
+def _perl_declaration(node: "Node", source: bytes) -> Found | None:
+    """Classify a declaration without a value: "our $AUTOLOAD;"."""
+    name = _perl_name(node.child_by_field_name("variable_name"), source).lstrip("$@%")
+    return Found(variable_kind(name), name) if name else None
+
+
 def _perl_constant(node: "Node", source: bytes) -> Found:
     named = node.child_by_field_name("constant") or next(_perl_keys(node.child_by_field_name("value")), None)
     name = _perl_name(named, source)
@@ -210,6 +216,7 @@ def _perl_further_fields(node: "Node", source: bytes) -> "Iterator[Part]":
 _PERL_NAMED: dict[str, Rule] = {
     **dict.fromkeys(("function_definition", "function_definition_without_sub"), _perl_sub),
     "binary_expression": _perl_assignment,
+    "variable_declaration": _perl_declaration,
     "use_constant_statement": _perl_constant,
     "array_access_variable": _perl_fields,
     **dict.fromkeys(

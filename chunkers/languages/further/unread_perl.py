@@ -22,6 +22,9 @@ _ALL_OF = re.compile(rb"->[@%$]\*")
 _RETURN = re.compile(rb"(?<![\w$@%&>-])return(?=[ \t][^;{}\n?]{0,300}[ \t]\?[ \t][^;{}\n]{0,300}[ \t]:[ \t])")
 _REFERENCE = re.compile(rb"([*$%@])\{(?!\^?\w+\})(?:[^{}\n]|\{[^{}\n]{0,200}\}){1,200}\}")
 _MATCH = re.compile(rb"([=!]~[ \t]*(?:m|qr)?)/((?:[^/\\\n]|\\.)++)/([a-z]*+)")
+_REF = re.compile(rb"(?<![\w$@%&>:{-])ref(?=[ \t]+[$@%])|(?<=\{)ref(?=[ \t]+[$@%])")
+_NOT = re.compile(rb"!(?P<space>[ \t]+)(?=[$@%\w(])")
+_NAMED_ATTRIBUTE = re.compile(rb"\bsub[ \t]+\w+(?P<attribute>[ \t]*:[ \t]*(?!c\b)\w+(?:\([^()\n]*\))?)(?=\s*\{)")
 _LAST = re.compile(rb"\$#(?:\$?\w+|\{[^{}\n]{1,200}\})")
 
 _CLASS = re.compile(
@@ -38,7 +41,7 @@ _MOST_HEREDOCS = 400
 _HEREDOC = re.compile(
     rb"(?<![<\w)\]}])<<(?P<tilde>~?)(?:\"(?P<double>[^\"\n]+)\"|'(?P<single>[^'\n]+)'|(?P<bare>[A-Za-z_]\w*))"
 )
-_UNREAD_HEREDOC = re.compile(rb"<<~|<<[\w\"'][^\n]*<<[\w\"'~]")
+_UNREAD_HEREDOC = re.compile(rb"<<~|<<[\w\"'][^\n]*<<[\w\"'~]|(?<![<\w)\]}])<<[A-Za-z_\"'][^\n;]*\n")
 
 
 def without_dashes(source: bytes) -> bytes:
@@ -48,19 +51,23 @@ def without_dashes(source: bytes) -> bytes:
 
 def without_signatures(source: bytes) -> bytes:
     """Blank signatures and attributes of functions without a name: "get '/' => sub ($c) {...}"."""
-    return _SEVERAL.sub(blanked, _ANONYMOUS.sub(blanked, source))
+    return _NAMED_ATTRIBUTE.sub(blanked, _SEVERAL.sub(blanked, _ANONYMOUS.sub(blanked, source)))
 
 
 def without_arrows(source: bytes) -> bytes:
-    """Write variables for "shift->x" and "__PACKAGE__->x", a name for "->@*", assignments for "return $a ? $b : $c"."""
+    """Write variables for "shift->x" and "__PACKAGE__->x", a name for "->@*", assignments for "return $a ? $b : $c".
+
+    "ref $it" and "! $it" are rewritten, too.
+    """
     source = _BACKSLASH.sub(lambda it: b"_" * len(it[0]), source)
     source = _BEFORE_ARROW.sub(lambda it: b"$" if it[0] == b"s" else b"$a", source)
+    source = _NOT.sub(lambda it: it["space"] + b"!", _REF.sub(b"   ", source))
     return _RETURN.sub(b"$_   =", _ALL_OF.sub(b"->aa", source))
 
 
 def without_references(source: bytes) -> bytes:
     """Write variables for "*{$class . '::new'} = sub {...}" and "${shift()}", "%{shift->{in} // {}}", "@{[f()]}"."""
-    return _REFERENCE.sub(lambda it: ((b"$" if it[1] == b"*" else it[1]) + b"_").ljust(len(it[0])), source)
+    return _REFERENCE.sub(lambda it: ((b"$" if it[1] == b"*" else it[1]) + b"_").rjust(len(it[0])), source)
 
 
 def without_patterns(source: bytes) -> bytes:
@@ -101,7 +108,7 @@ def _in_place(found: re.Match[bytes], *groups: tuple[bytes, bytes]) -> bytes:
 
 
 def without_heredocs(source: bytes) -> bytes:
-    """Make empty strings of heredocs, where one is indented or a line has several: the grammar reads one a line."""
+    """Make empty strings of heredocs, where one is indented, a line has several, or no semicolon."""
     if not _UNREAD_HEREDOC.search(source):
         return source
     result = bytearray(source)

@@ -110,22 +110,30 @@ def without_unknown(source: bytes) -> bytes:
     return _UNKNOWN.sub(_without, source)
 
 
+_RAW = re.compile(rb'("""(?:[^"]|"(?!""))*+(?:"{3,})?+)')
 _CLOSED = re.compile(rb"^(?=[^\n]*?\b(?:fun|class|object|interface)\b)(?=[^\n]*?[ \t]\})[^\n]*$", re.MULTILINE)
 _ENDS = re.compile(rb"(?P<text>\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)++'|//[^\n]*+)|(?<=[\w)}\]\"'?])[ \t](?=\})")
 
 
 def with_ends(source: bytes) -> bytes:
     """End the last declaration before a brace in its row, as in "interface A { fun f() }"."""
-    if b'"""' in source:
-        return source
-    return _CLOSED.sub(lambda row: _ENDS.sub(lambda it: it["text"] or b";", row[0]), source)
+    parts = _RAW.split(source) if b'"""' in source else [source]
+    # Every second one is a raw text.
+    parts[::2] = [_CLOSED.sub(_with_ends, part) for part in parts[::2]]
+    return b"".join(parts)
+
+
+def _with_ends(row: re.Match[bytes]) -> bytes:
+    return _ENDS.sub(lambda it: it["text"] or b";", row[0])
 
 
 def _without(found: re.Match[bytes]) -> bytes:
     text = found[0]
     if found.lastgroup == "guard":
         place = re.search(rb"\bif\b", text)
-        return text if place is None or text.lstrip().startswith(b"else if") else text[: place.start()].ljust(len(text))
+        if place is None or (text.lstrip().startswith(b"else if") and b"{" in text):
+            return text
+        return text[: place.start()].ljust(len(text))
     if found.lastgroup == "field":
         # An explicit backing field: a getter is as long.
         return text[: -len(b"field")] + b"get()"

@@ -42,7 +42,7 @@ def _named(node: "Node | None", source: bytes) -> str:
                 return " ".join(text_of(node, source).split())
             node = first
             continue
-        return text_of(node, source).strip(_QUOTING) if node.type in _NAMES else ""
+        return text_of(node, source).lstrip(_QUOTING).rstrip('"') if node.type in _NAMES else ""
     return ""
 
 
@@ -66,8 +66,12 @@ def _list_rule(forms: Forms) -> Rule:
         second = parts[1] if len(parts) > 1 else None
         if head in forms.modules:
             name = text_of(second, source) if second is not None else ""
-            return Found("module", " ".join(name.strip("()").split()).replace(" ", "."), (node,))
+            # (library (rnrs files (6)) ...)
+            return Found("module", ".".join(name.lstrip("(").partition(" (")[0].strip("()").split()), (node,))
         kind = kind_of_head(head, forms)
+        if second is not None and second.type == "keyword" and len(parts) > 2 and parts[2].type == "symbol":  # noqa: PLR2004
+            # (define-literal-syntax-class #:for-label Values)
+            second = parts[2]
         name = _named(second, source) if kind else ""
         if kind == "definition" and name:
             return _defined(name, second, parts[2] if len(parts) > 2 else None, source)  # noqa: PLR2004 - a value
@@ -155,9 +159,27 @@ _SCHEME = {
     "define-library": "",
 }
 
+_LOCAL = (rb"\(define\*?[ \t]+\(", rb"\(define/\w+[ \t]+\(")
+
+_GUILE = re.compile(rb"#\{[^}\n]*\}#|(?<=[\w*!?+<>=/-])'+(?=[\s()\[\]])")
+_SCHEME_TOKEN = re.compile(
+    rb";[^\n]*|#\|.*?\|#|\"(?:[^\"\\]|\\.)*+\"|#\\(?:[A-Za-z][\w-]*|.)|\|[^|\n]*\||(?P<name>" + _GUILE.pattern + rb")",
+    re.DOTALL,
+)
+
+
+def _scheme(source: bytes) -> bytes:
+    """Rewrite names that the grammar doesn't read: `exp'` and `#{,}#`."""
+    if not _GUILE.search(source):
+        return source
+    return _SCHEME_TOKEN.sub(lambda it: b"_" * len(it[0]) if it["name"] else it[0], source)
+
+
 SCHEME = Language(
     name="scheme",
     grammar=(BUNDLE, "scheme"),
+    removed=(_scheme,),
+    names_from_text=True,
     unsafe=nests_expressions,
     suffixes=(".scm", ".ss", ".sld", ".sps", ".sch"),
     rules=_rules(
@@ -169,7 +191,7 @@ SCHEME = Language(
         )
     ),
     line_comment=";",
-    nodes=NodeTypes(parts={"list": _slots}),
+    nodes=NodeTypes(parts={"list": _slots}, local=_LOCAL),
     usage=USAGE,
 )
 
@@ -177,7 +199,7 @@ RACKET = Language(
     name="racket",
     grammar=(BUNDLE, "racket"),
     unsafe=nests_expressions,
-    suffixes=(".rkt", ".rktl", ".rktd", ".scrbl"),
+    suffixes=(".rkt", ".rktl", ".rktd"),
     rules=_rules(
         Forms(
             kinds=_SCHEME,
@@ -188,7 +210,7 @@ RACKET = Language(
         )
     ),
     line_comment=";",
-    nodes=NodeTypes(parts={"list": _slots}),
+    nodes=NodeTypes(parts={"list": _slots}, local=_LOCAL),
     usage=USAGE,
 )
 
@@ -249,7 +271,7 @@ COMMON_LISP = Language(
     name="commonlisp",
     grammar=(BUNDLE, "scheme"),
     unsafe=nests_expressions,
-    suffixes=(".lisp", ".lsp", ".cl", ".asd"),
+    suffixes=(".lisp", ".lsp", ".cl", ".asd", ".ros"),
     removed=(_common_lisp,),
     rules=_rules(_LISP_FORMS),
     line_comment=";",
