@@ -1,7 +1,9 @@
 """Read a question that asks who has a relation to a name: who implements, calls, tests, renders or provides it."""
 
 import re
+from collections.abc import Sequence
 from enum import Enum, auto
+from functools import cache
 from typing import NamedTuple
 
 from cqm.index.text.exact_words import is_spelled_as_name
@@ -93,94 +95,91 @@ _STRING = r"(?:string|key|text|translation)(?: key| resource)?"
 _STATUS = r"(?:error|exit|status|return|errno|result)"
 _USED = r"(?:call|us|invok|instantiat|referenc|construct)"
 
-_FORMS = tuple(
-    (relation, re.compile(form, re.IGNORECASE))
-    for relation, form in (
-        (Relation.IMPLEMENTS, rf"{_WHO} {_EXTENDS} {_SYMBOL}"),
-        (Relation.IMPLEMENTS, rf"(?:(?:all|the|direct|known|list) ){{0,3}}{_SUBCLASSES} (?:of|to) {_SYMBOL}"),
-        (Relation.OVERRIDES, rf"(?:the )?(?:overrides|overriding methods|(?:server )?implementation) of {_RPC}"),
-        (Relation.OVERRIDES, rf"{_WHO} (?:overrides?|implements?) {_RPC}"),
-        (Relation.OVERRIDES, rf"{_WHERE} {_RPC} (?:implemented|overridden)"),
-        (Relation.TESTS, rf"{_TESTS} (?:of|for|covering|that (?:cover|test|use|exercise)) {_SYMBOL}"),
-        (Relation.TESTS, rf"(?:which|what) {_TESTS} (?:covers?|tests?|exercises?|checks?|uses?) {_SYMBOL}"),
-        (Relation.TESTS, rf"(?:where|how) (?:is|are) {_SYMBOL} (?:unit )?tested"),
-        (Relation.RENDERS, rf"(?:which|what) {_VIEW} {_RENDERS} (?:the )?(?:{_VIEW} )?{_NAME}"),
-        (Relation.RENDERS, rf"{_VIEW} (?:that|which) {_RENDERS} (?:the )?(?:{_VIEW} )?{_NAME}"),
-        (Relation.RENDERS, rf"{_WHERE} (?:the )?(?:{_VIEW} )?{_NAME}(?: {_VIEW})? (?:render|includ|embedd|mount)ed"),
-        (
-            Relation.PROVIDES,
-            rf"{_WHERE} {_KIND}{_NAME} {_PROVIDED}(?: (?:for|in|with|to|as|into) .{{1,60}})?",
-        ),
-        (
-            Relation.PROVIDES,
-            rf"(?:who|what|which (?:module|provider|class)) (?:provides|binds|registers) {_KIND}{_NAME}",
-        ),
-        (
-            Relation.PROVIDES,
-            rf"(?:the )?(?:{_INJECTION} )?(?:binding|provider|registration)s? (?:of|for) {_KIND}{_NAME}",
-        ),
-        (
-            Relation.VALUE,
-            rf"(?:what(?:'s| is| are) )?(?:the )?(?:default )?values? (?:of|for) (?:the constant )?{_NAME}",
-        ),
-        (Relation.VALUE, rf"what (?:is|does) {_NAME} (?:set to|equal|default to|stand for)"),
-        (Relation.VALUE, rf"(?:what(?:'s| is) )?(?:the )?default (?:of|for) {_NAME}"),
-        (
-            Relation.READS,
-            rf"{_WHERE} (?:the )?(?:{_ENV} )?{_NAME}(?: {_ENV})? {_TAKEN}",
-        ),
-        (Relation.READS, rf"{_WHERE} (?:the )?{_ENV} {_NAME} (?:used|handled|evaluated|defined|set)"),
-        (
-            Relation.READS,
-            rf"(?:who|what|which (?:code|file|module)) (?:reads|loads|checks|consumes) (?:the )?(?:{_ENV} )?{_NAME}",
-        ),
-        (Relation.READS, rf"(?:the )?env(?:ironment)? var(?:iable)? {_NAME}"),
-        (
-            Relation.MIGRATES,
-            rf"(?:(?:the|which|what) )?migrations? (?:(?:that|which) )?{_ADDS} {_COLUMN} (?:to|on|in|of) {_TABLE}",
-        ),
-        (
-            Relation.MIGRATES,
-            rf"(?:when|where) (?:was|is) {_COLUMN} (?:added|introduced|created) (?:to|on|in) {_TABLE}",
-        ),
-        (Relation.MIGRATES, rf"add_column[ (]+[:'\"]?(?P<of>\w{{2,80}})['\"]?,? +:?{_NAME}"),
-        (
-            Relation.STYLES,
-            rf"(?:the )?(?:s?css|style)(?: class| rule| selector)?s? (?:(?:of|for) )?(?:the )?(?:class )?{_NAME}",
-        ),
-        (Relation.STYLES, rf"{_WHERE} (?:the )?(?:(?:css )?class |selector )?{_NAME} styled"),
-        (
-            Relation.TRANSLATES,
-            rf"(?:the )?{_TEXT}(?: (?:keys?|strings?|id)| of| for| of key)? {_NAME}",
-        ),
-        (
-            Relation.TRANSLATES,
-            rf"{_WHERE} (?:the )?(?:i18n |translation )?(?:string|key|message|text) {_NAME} (?:defined|translated)",
-        ),
-        (
-            Relation.SHOWS,
-            rf"{_WHERE} (?:the )?(?:i18n |translation |localization )?{_STRING} {_NAME} (?:used|shown|displayed)",
-        ),
-        (Relation.RUNS, rf"(?:what does )?[`'\"]?{_TOOLS} {_NAME}(?: --?\w.{{0,80}})?(?: do)?"),
-        (Relation.NOTIFIES, rf"{_WHERE} {_EVENT}{_NAME} {_TELLS}(?: (?:or|and) {_TELLS})?"),
-        (
-            Relation.NOTIFIES,
-            rf"{_WHERE} (?:the )?{_NAME} (?P<event>event|signal|message) {_TELLS}(?: (?:or|and) {_TELLS})?",
-        ),
-        (Relation.NOTIFIES, rf"{_WHO} {_LISTENS} (?:{_EVENT})?{_NAME}(?: event| signal)?"),
-        (Relation.NOTIFIES, rf"(?:the )?{_LISTENERS} (?:of|for) (?:{_EVENT})?{_NAME}(?: event| signal)?"),
-        (
-            Relation.NUMBERED,
-            rf"(?:\w{{1,40}} ){{0,3}}{_STATUS}(?: (?:code|number|value|status))?:? (?P<name>-?\d{{1,6}})",
-        ),
-        (Relation.USES, rf"{_WHO} (?:{_USED}(?:e?s)?|uses?) {_SYMBOL}"),
-        (
-            Relation.USES,
-            rf"(?:(?:all|the|list) ){{0,2}}{_USERS} (?:of|to) {_SYMBOL}",
-        ),
-        (Relation.USES, rf"{_WHERE} {_SYMBOL} (?:being )?{_USED}ed(?: from)?"),
-        (Relation.USES, rf"{_WHERE} {_USED}(?:e|ing)? {_SYMBOL}"),
-    )
+_FORMS = (
+    (Relation.IMPLEMENTS, rf"{_WHO} {_EXTENDS} {_SYMBOL}"),
+    (Relation.IMPLEMENTS, rf"(?:(?:all|the|direct|known|list) ){{0,3}}{_SUBCLASSES} (?:of|to) {_SYMBOL}"),
+    (Relation.OVERRIDES, rf"(?:the )?(?:overrides|overriding methods|(?:server )?implementation) of {_RPC}"),
+    (Relation.OVERRIDES, rf"{_WHO} (?:overrides?|implements?) {_RPC}"),
+    (Relation.OVERRIDES, rf"{_WHERE} {_RPC} (?:implemented|overridden)"),
+    (Relation.TESTS, rf"{_TESTS} (?:of|for|covering|that (?:cover|test|use|exercise)) {_SYMBOL}"),
+    (Relation.TESTS, rf"(?:which|what) {_TESTS} (?:covers?|tests?|exercises?|checks?|uses?) {_SYMBOL}"),
+    (Relation.TESTS, rf"(?:where|how) (?:is|are) {_SYMBOL} (?:unit )?tested"),
+    (Relation.RENDERS, rf"(?:which|what) {_VIEW} {_RENDERS} (?:the )?(?:{_VIEW} )?{_NAME}"),
+    (Relation.RENDERS, rf"{_VIEW} (?:that|which) {_RENDERS} (?:the )?(?:{_VIEW} )?{_NAME}"),
+    (Relation.RENDERS, rf"{_WHERE} (?:the )?(?:{_VIEW} )?{_NAME}(?: {_VIEW})? (?:render|includ|embedd|mount)ed"),
+    (
+        Relation.PROVIDES,
+        rf"{_WHERE} {_KIND}{_NAME} {_PROVIDED}(?: (?:for|in|with|to|as|into) .{{1,60}})?",
+    ),
+    (
+        Relation.PROVIDES,
+        rf"(?:who|what|which (?:module|provider|class)) (?:provides|binds|registers) {_KIND}{_NAME}",
+    ),
+    (
+        Relation.PROVIDES,
+        rf"(?:the )?(?:{_INJECTION} )?(?:binding|provider|registration)s? (?:of|for) {_KIND}{_NAME}",
+    ),
+    (
+        Relation.VALUE,
+        rf"(?:what(?:'s| is| are) )?(?:the )?(?:default )?values? (?:of|for) (?:the constant )?{_NAME}",
+    ),
+    (Relation.VALUE, rf"what (?:is|does) {_NAME} (?:set to|equal|default to|stand for)"),
+    (Relation.VALUE, rf"(?:what(?:'s| is) )?(?:the )?default (?:of|for) {_NAME}"),
+    (
+        Relation.READS,
+        rf"{_WHERE} (?:the )?(?:{_ENV} )?{_NAME}(?: {_ENV})? {_TAKEN}",
+    ),
+    (Relation.READS, rf"{_WHERE} (?:the )?{_ENV} {_NAME} (?:used|handled|evaluated|defined|set)"),
+    (
+        Relation.READS,
+        rf"(?:who|what|which (?:code|file|module)) (?:reads|loads|checks|consumes) (?:the )?(?:{_ENV} )?{_NAME}",
+    ),
+    (Relation.READS, rf"(?:the )?env(?:ironment)? var(?:iable)? {_NAME}"),
+    (
+        Relation.MIGRATES,
+        rf"(?:(?:the|which|what) )?migrations? (?:(?:that|which) )?{_ADDS} {_COLUMN} (?:to|on|in|of) {_TABLE}",
+    ),
+    (
+        Relation.MIGRATES,
+        rf"(?:when|where) (?:was|is) {_COLUMN} (?:added|introduced|created) (?:to|on|in) {_TABLE}",
+    ),
+    (Relation.MIGRATES, rf"add_column[ (]+[:'\"]?(?P<of>\w{{2,80}})['\"]?,? +:?{_NAME}"),
+    (
+        Relation.STYLES,
+        rf"(?:the )?(?:s?css|style)(?: class| rule| selector)?s? (?:(?:of|for) )?(?:the )?(?:class )?{_NAME}",
+    ),
+    (Relation.STYLES, rf"{_WHERE} (?:the )?(?:(?:css )?class |selector )?{_NAME} styled"),
+    (
+        Relation.TRANSLATES,
+        rf"(?:the )?{_TEXT}(?: (?:keys?|strings?|id)| of| for| of key)? {_NAME}",
+    ),
+    (
+        Relation.TRANSLATES,
+        rf"{_WHERE} (?:the )?(?:i18n |translation )?(?:string|key|message|text) {_NAME} (?:defined|translated)",
+    ),
+    (
+        Relation.SHOWS,
+        rf"{_WHERE} (?:the )?(?:i18n |translation |localization )?{_STRING} {_NAME} (?:used|shown|displayed)",
+    ),
+    (Relation.RUNS, rf"(?:what does )?[`'\"]?{_TOOLS} {_NAME}(?: --?\w.{{0,80}})?(?: do)?"),
+    (Relation.NOTIFIES, rf"{_WHERE} {_EVENT}{_NAME} {_TELLS}(?: (?:or|and) {_TELLS})?"),
+    (
+        Relation.NOTIFIES,
+        rf"{_WHERE} (?:the )?{_NAME} (?P<event>event|signal|message) {_TELLS}(?: (?:or|and) {_TELLS})?",
+    ),
+    (Relation.NOTIFIES, rf"{_WHO} {_LISTENS} (?:{_EVENT})?{_NAME}(?: event| signal)?"),
+    (Relation.NOTIFIES, rf"(?:the )?{_LISTENERS} (?:of|for) (?:{_EVENT})?{_NAME}(?: event| signal)?"),
+    (
+        Relation.NUMBERED,
+        rf"(?:\w{{1,40}} ){{0,3}}{_STATUS}(?: (?:code|number|value|status))?:? (?P<name>-?\d{{1,6}})",
+    ),
+    (Relation.USES, rf"{_WHO} (?:{_USED}(?:e?s)?|uses?) {_SYMBOL}"),
+    (
+        Relation.USES,
+        rf"(?:(?:all|the|list) ){{0,2}}{_USERS} (?:of|to) {_SYMBOL}",
+    ),
+    (Relation.USES, rf"{_WHERE} {_SYMBOL} (?:being )?{_USED}ed(?: from)?"),
+    (Relation.USES, rf"{_WHERE} {_USED}(?:e|ing)? {_SYMBOL}"),
 )
 """The first that is all of the question counts."""
 _ASKS = re.compile(
@@ -228,11 +227,17 @@ def relation_in(text: str) -> AskedRelation | None:
     plain = text[please.end() if please else 0 :].rstrip("?. ").strip("` ")
     if not _ASKS.match(plain):
         return None
-    for relation, form in _FORMS:
+    for relation, form in _forms():
         found = form.fullmatch(plain)
         if found and (asked := _asked(relation, found)):
             return asked
     return None
+
+
+@cache
+def _forms() -> Sequence[tuple[Relation, re.Pattern[str]]]:
+    # Their compilation takes 13 ms, and few questions are of them.
+    return [(relation, re.compile(form, re.IGNORECASE)) for relation, form in _FORMS]
 
 
 def _bare(text: str) -> AskedRelation | None:
