@@ -28,8 +28,9 @@ def _header_lines(query: Query, answer: Answer, root: str) -> Iterator[str]:
     fresh = f"updated {ago(answer.updated_at, now=time.time())}"
     fresh += "" if is_stale else f", {freshness_text(answer.freshness)}"
     asked = f"like {answer.like}, without itself" if answer.like else f"for {_quoted(query.text)}"
-    asked += f", in English {_quoted(answer.in_english)}" if answer.in_english else ""
     yield f"{count} {asked} ({answer.mode.value}{_filters(query)}) from {where}, {fresh}."
+    if answer.in_english:
+        yield f"Note: asked in English: {_quoted(answer.in_english)}."
     if answer.hits and answer.confidence is not Confidence.HIGH and not query.cursor:
         yield _DOUBT[answer.confidence]
     if answer.degraded:

@@ -167,7 +167,8 @@ def _written(library: Library, asked: Asked, query: Query, answer: Answer, secon
     yield notes([*unknown, *states, *(map(sentence, said) if answer.hits else advice)])
     editor = library.editor_links()
     for rank, hit in enumerate(answer.hits[: asked.shown]):
-        yield _result(asked, rank, hit, editor(hit.path, hit.asked_line or hit.line or hit.start_line))
+        opens = editor(hit.path, hit.asked_line or hit.line or hit.start_line)
+        yield _result(asked, answer.in_english or asked.q, rank, hit, opens)
     yield f"<p class='pages'>{' '.join(_further(asked, answer))}</p></section></div>"
 
 
@@ -201,7 +202,7 @@ def _further(asked: Asked, answer: Answer) -> Iterator[str]:
         yield f"<a class='more' href='{asked.address('./', cursor=answer.next_cursor)}'>Further results</a>"
 
 
-def _result(asked: Asked, rank: int, hit: Hit, editor: str) -> str:
+def _result(asked: Asked, question: str, rank: int, hit: Hit, editor: str) -> str:
     line = hit.asked_line or hit.line or hit.start_line
     folder, _, name = hit.path.rpartition("/")
     symbol = hit.symbol if hit.line else ""
@@ -222,7 +223,7 @@ def _result(asked: Asked, rank: int, hit: Hit, editor: str) -> str:
     )
     return (
         f"<article class='hit' id='r{rank + 1}' tabindex='-1'><h2>{head} {name}</h2>"
-        f"<p class='about'>{facts} {chance} {opens} {copies}</p>{excerpt(asked.q, hit, file)}{why(hit)}</article>\n"
+        f"<p class='about'>{facts} {chance} {opens} {copies}</p>{excerpt(question, hit, file)}{why(hit)}</article>\n"
     )
 
 

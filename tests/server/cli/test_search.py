@@ -193,7 +193,7 @@ def test_a_question_in_another_language_is_told_in_english(cqm: "Cqm") -> None:
         for line, start, end in hit["highlights"]
     }
     assert said & {"line", "parse_line"}
-    assert f'for "{question}", in English "argument command line parse" (' in cqm.run("search", question).stdout
+    assert 'Note: asked in English: "argument command line parse".' in cqm.run("search", question).stdout
     batch = json.dumps({"id": 1, "query": question}).encode()
     [line] = cqm.run("search", "--batch", "-", "--json", stdin=batch).stdout.splitlines()
     assert json.loads(line)["in_english"] == found["in_english"]

@@ -37,6 +37,13 @@ def test_a_result_has_its_lines_the_matched_words_and_the_parts_of_its_score(bro
 
 
 @pytest.mark.processes
+def test_words_of_a_question_in_another_language_are_marked_in_english(browser: TestClient) -> None:
+    page = shown(browser, "results", q="リトライの制限")
+    assert "Asked in English: &quot;retry restricted limit&quot;." in page
+    assert "<mark><i class='f'>limit_retries</i></mark>" in page
+
+
+@pytest.mark.processes
 def test_a_mode_or_root_of_the_address_that_is_none_is_told(browser: TestClient) -> None:
     page = shown(browser, "results", q="limit retries", mode="fuzzy", root="<b>gone")
     assert (
