@@ -19,6 +19,8 @@ _REASON = "CASE WHEN reason LIKE 'needs pip install %' THEN 'needs the extra pdf
 """Earlier releases stored a command naming somebody else's distribution; `status` must not show it."""
 _OF_FILE = ", ".join(field.name for field in fields(FileRow))
 _OF_CHUNK = tuple(field.name for field in fields(ChunkRow))
+_LATEST = 9e9
+"""Seconds since the epoch: SQLite's integers end in 2262, in nanoseconds."""
 _COVERAGE = "SELECT space, count(*) FROM chunk GROUP BY space"
 
 # Two index ranges: "<>" would read every chunk.
@@ -151,8 +153,9 @@ class StoredRows:
         query = f"SELECT {_REASON}, count(*) FROM file WHERE state = 'skipped' GROUP BY 1 ORDER BY 2 DESC, 1"  # noqa: S608 - our own text
         return dict(self._database.read(query))
 
-    def changed_since(self, mtime_ns: int) -> tuple[str, ...]:
-        """Indexed paths modified at or after the given time."""
+    def changed_since(self, moment: float) -> tuple[str, ...]:
+        """Indexed paths modified at or after a moment, in seconds since the epoch."""
+        mtime_ns = int(max(-_LATEST, min(moment, _LATEST)) * 1e9)
         rows = self._database.look_up("SELECT path FROM file WHERE state <> 'skipped' AND mtime_ns >= ?", (mtime_ns,))
         return tuple(row[0] for row in rows)
 

@@ -203,6 +203,6 @@ def point_filter(generation: Generation, query: Query) -> PointFilter | None:
         return replace(base, not_paths=tuple(sorted(excluded)))
     paths = generation.paths.matching(query.include) if query.include else generation.paths.with_chunks()
     if query.changed_since is not None:
-        paths = set(generation.manifest.changed_since(int(query.changed_since * 1e9))).intersection(paths)
+        paths = set(generation.manifest.changed_since(query.changed_since)).intersection(paths)
     left = sorted(path for path in paths if path not in excluded)
     return replace(base, paths=tuple(left), nothing=not left)

@@ -1,13 +1,15 @@
 """Choose between the answers to a question of another language: by its own words, and by their English ones."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from cqm.chunkers.source_types import CONFIG, DATA
-from cqm.index.model.query import Confidence, Hit
+from cqm.index.model.query import Confidence
 from cqm.index.ranking.confidence import Judgement, chance_of
-from cqm.index.search.page import Page
 from cqm.index.text.foreign.english import InEnglish, is_translated, says
 
-_TELLING = 3
-"""Results telling whether a question's own words found something."""
+TELLING = 3
+"""First results telling whether a question's own words found something."""
 _LEAST_KNOWN = 0.7
 """Share of a question's words in English, with fewer of which no answer is sure."""
 _QUOTES = " \t\n\"'`\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f"
@@ -15,30 +17,42 @@ _QUOTES = " \t\n\"'`\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f"
 _OF_MACHINES = (CONFIG, DATA)
 
 
-def is_answered(page: Page, judgement: Judgement, question: str) -> bool:
+class Result(NamedTuple):
+    """One of the first results, whatever page of them is shown: pages of one question must choose alike."""
+
+    path: str
+    text: str
+    source_type: str
+
+
+def is_answered(first: Sequence[Result], judgement: Judgement, question: str) -> bool:
     """Whether a question's own words have found what it names or quotes, or surely a text in its language."""
-    first = page.hits[:_TELLING]
-    if any(question.strip(_QUOTES) in hit.text for hit in first):
+    if any(question.strip(_QUOTES) in it.text for it in first):
         return True
     is_named = judgement.likelihood is None
-    return judgement.confidence is Confidence.HIGH and (is_named or any(_is_own(hit, question) for hit in first))
+    return judgement.confidence is Confidence.HIGH and (is_named or any(_is_own(it, question) for it in first))
 
 
-def is_better(english: tuple[Page, Judgement], own: tuple[Page, Judgement], question: str) -> bool:
-    """Whether the answer in English counts: it is likelier, or one at all where no text in the language was found."""
-    (page, judgement), (own_page, own_judgement) = english, own
-    if any(_is_own(hit, question) for hit in own_page.hits[:_TELLING]):
-        return chance_of(judgement, 0) >= chance_of(own_judgement, 0)
-    return page.confidence is not Confidence.NONE or own_page.confidence is Confidence.NONE
+def is_better(english: Judgement, own: Judgement, first: Sequence[Result], question: str) -> bool:
+    """Whether the answer in English counts: it is likelier, or one at all where no text in the language was found.
+
+    Parameters:
+        english, own: of the two answers.
+        first: results for the question's own words.
+        question: as it was asked.
+    """
+    if any(_is_own(it, question) for it in first):
+        return chance_of(english, 0) >= chance_of(own, 0)
+    return english.confidence is not Confidence.NONE or own.confidence is Confidence.NONE
 
 
-def confidence_of(page: Page, english: InEnglish) -> Confidence:
+def confidence_of(judgement: Judgement, english: InEnglish) -> Confidence:
     """How far to rely on an answer in English: never surely where many words of the question are not known."""
-    is_known = english.known >= _LEAST_KNOWN or page.confidence is Confidence.NONE
-    return page.confidence if is_known else Confidence.LOW
+    is_known = english.known >= _LEAST_KNOWN or judgement.confidence is Confidence.NONE
+    return judgement.confidence if is_known else Confidence.LOW
 
 
-def _is_own(hit: Hit, question: str) -> bool:
+def _is_own(result: Result, question: str) -> bool:
     """Whether a result is a text in a question's language. Data and translated messages have words, but tell little."""
-    is_of_people = hit.metadata.get("source_type") not in _OF_MACHINES
-    return is_of_people and not is_translated(hit.path, question) and says(hit.text, question)
+    is_of_people = result.source_type not in _OF_MACHINES
+    return is_of_people and not is_translated(result.path, question) and says(result.text, question)

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cqm.index.embedding.routes import Routes
 from cqm.index.generations.generation import Generation
@@ -23,7 +23,7 @@ from cqm.index.rerank.words import DEPTH, LEAST_SENTENCE, read_again
 from cqm.index.search.candidates import Found, Wanted, for_example, for_question, point_filter
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import Filtered, check_nothing, with_filters
-from cqm.index.search.in_english import confidence_of, is_answered, is_better
+from cqm.index.search.in_english import TELLING, Result, confidence_of, is_answered, is_better
 from cqm.index.search.judging import Seen, judged
 from cqm.index.search.matched import Naming, definitions_first, namings, without_other_kinds
 from cqm.index.search.named.defining import NameLookup
@@ -86,19 +86,19 @@ def find(searching: Searching, query: Query) -> Page:
         StoreError, ManifestError: the index cannot be read.
     """
     asked = _read(searching, query)
-    page, judgement = _answered(searching, asked)
     text = asked.query.text
-    if not (english := in_english(text)) or is_answered(page, judgement, text):
-        return page
+    own = _answered(searching, asked)
+    if not (english := in_english(text)) or is_answered(first := own.first(), own.judgement, text):
+        return own.page
     again = _answered(searching, _read(searching, replace(asked.query, text=english.text)))
-    if not is_better(again, (page, judgement), text):
-        return page
-    told = _joined("; ", asked.filtered.told, again[0].degraded)
-    confidence = confidence_of(again[0], english)
-    return replace(again[0], degraded=told, in_english=english.text, confidence=confidence)
+    if not is_better(again.judgement, own.judgement, first, text):
+        return own.page
+    told = _joined("; ", asked.filtered.told, again.page.degraded)
+    confidence = confidence_of(again.judgement, english)
+    return replace(again.page, degraded=told, in_english=english.text, confidence=confidence)
 
 
-def _answered(searching: Searching, asked: "_Asked") -> tuple[Page, Judgement]:
+def _answered(searching: Searching, asked: "_Asked") -> "_Answered":
     """Answer a query as it was read, and judge the answer.
 
     Large and later pages, and copies of one text, which count once, may need more results than the first look finds.
@@ -121,7 +121,7 @@ def _answered(searching: Searching, asked: "_Asked") -> tuple[Page, Judgement]:
         note(hits=len(hits))
         parents, confidence = parents_of(generation, parts), judgement.confidence
         page = Page(hits, cursor, look.wanted.mode, told, label, parents, confidence, asked_names=asked.keys)
-        return page, judgement
+        return _Answered(page, judgement, look)
 
 
 def _joined(between: str, *texts: str) -> str:
@@ -202,6 +202,21 @@ class _Look:
     shown: Sequence[Ranked]
     payloads: Mapping[str, Mapping[str, Any]]
     unread: str
+
+
+class _Answered(NamedTuple):
+    """A page, the judgement of its answer, and the look that found it."""
+
+    page: Page
+    judgement: Judgement
+    look: _Look
+
+    def first(self) -> list[Result]:
+        """Return the first results of the answer, whatever page is shown."""
+        entries = (entry.candidate for entry in self.look.results[:TELLING])
+        found = [(it.path, self.look.payloads[it.id]) for it in entries if it.id in self.look.payloads]
+        metadata = [(path, it, it.get("metadata", {})) for path, it in found]
+        return [Result(path, str(it.get("text", "")), told.get("source_type", "")) for path, it, told in metadata]
 
 
 def _look(searching: Searching, asked: _Asked, first: int, end: int) -> _Look:

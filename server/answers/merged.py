@@ -35,15 +35,18 @@ def of_each_root(query: Query) -> Query:
     """Return the query for each of several roots: enough results for the page wherever they come from.
 
     Raises:
-        QueryError: the page ends behind the hundredth result, or the cursor is none.
+        QueryError: the page begins behind the hundredth result, or the cursor is none.
     """
-    end = page_start(query.cursor) + query.limit
-    if end > _MOST:
+    if page_start(query.cursor) >= _MOST:
         raise QueryError(
             f"`cursor {query.cursor}`: expected one of the first {_MOST} results of several folders.",
             remedy="Search one of the folders.",
         )
-    return replace(query, cursor="", limit=end)
+    return replace(query, cursor="", limit=_end(query))
+
+
+def _end(query: Query) -> int:
+    return min(page_start(query.cursor) + query.limit, _MOST)
 
 
 def each_answer(asks: Mapping[str, Callable[[], Answer]]) -> dict[str, Answer]:
@@ -103,8 +106,7 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
         key=itemgetter(0, 1),
     )
     counts = [answer.matched for answer in found if answer.matched]
-    first = page_start(query.cursor)
-    end = first + query.limit
+    first, end = page_start(query.cursor), _end(query)
     is_more = len(ranked) > end or any(answer.next_cursor for answer in found)
     worst = min(found, key=lambda answer: _STATES.index(answer.freshness.state))
     return Answer(

@@ -168,7 +168,8 @@ def preview_file(root: Path, path: Path, choice: "Choice", settings: Settings, w
 
     relative = path.relative_to(root).as_posix()
     if not path.is_file():
-        raise PathRefusedError(f"path {relative}: expected a file.", remedy="Give the path of a file.")
+        named = root.name if path == root else relative
+        raise PathRefusedError(f"path {named}: expected a file.", remedy="Give the path of a file.")
     document, warnings = listed_document(root, relative, settings, workers)
     return warned(preview(document, choice, settings, workers), warnings)
 

@@ -19,7 +19,7 @@ from cqm.chunkers.errors import CqmError
 from cqm.chunkers.model import Document
 from cqm.index.model.changes import Changes, ChangesQuery
 from cqm.index.model.errors import NotIndexedError, UnknownNameError
-from cqm.index.model.query import LINES_A_PAGE, Answer, Query, SearchMode
+from cqm.index.model.query import LINES_A_PAGE, Answer, Query, SearchMode, page_start
 from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.index.model.uses import ReferenceGroup, SymbolUses
 from cqm.server.answers.as_json import answer_facts, status_facts
@@ -318,8 +318,7 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
 
     if (path is None) == (text is None):
         raise ToolError("path and text: expected exactly one of them.")
-    if cursor and not cursor.isdecimal():
-        raise ToolError(f"cursor {cursor}: expected that of the page before.")
+    first = page_start(cursor)
     served = ctx.request_context.lifespan_context
     choice = Choice(strategy, options or {})
     if text is not None:
@@ -329,7 +328,7 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
         real, root = await run_sync(served.root_of, path, named)
         settings = served.settings.for_root(root)
         made = await run_sync(preview_file, root, real, choice, settings, served.workers)
-    return preview_reply(made, with_text=with_text, budget=settings.server.token_budget, first=int(cursor or 0))
+    return preview_reply(made, with_text=with_text, budget=settings.server.token_budget, first=first)
 
 
 @explained

@@ -160,7 +160,7 @@ def _chosen(grepping: Grepping, query: Query) -> Sequence[KnownFile]:
     if query.sources:
         files = [file for file in files if source_type_of(file.language) in query.sources]
     if query.changed_since is not None:
-        changed = set(grepping.generation.manifest.changed_since(int(query.changed_since * 1e9)))
+        changed = set(grepping.generation.manifest.changed_since(query.changed_since))
         files = [file for file in files if file.path in changed]
     if query.include:
         kept = paths_matching(query.include, [file.path for file in files])

@@ -19,6 +19,8 @@ _ENGLISH_TOO = frozenset({
 WORD = re.compile(r"[^\W\d_]+")
 KANJI = "\u3005\u4e00-\u9fff"
 """Ideographs, and the mark that repeats one."""
+_IN_PROSE = re.compile(r"(?<![\w./\\])[^\W\d_]{2,}(?![\w/\\])")
+"""A word of a sentence: a part of an address or a path says nothing of its language; single letters are variables."""
 _WITHIN_VERBS = "\u307f\u304d\u308a\u3073\u3044\u3061\u3057\u3079\u3048\u3051\u308c\u3081\u3052\u3063"
 """Kana between the two ideographs of a verb, as in "read in" and "switch over". Others are particles."""
 _LITTLE_IN_CHINESE = (
@@ -67,8 +69,7 @@ def language_of(text: str) -> str:
         for name, row in LANGUAGES.items():
             if row.script and len(row.script.findall(text)) >= _LEAST_LETTERS:
                 return name
-    # Single letters are names of variables.
-    words = {word.casefold() for word in WORD.findall(text) if len(word) > 1} - _ENGLISH_TOO
+    words = {*map(str.casefold, _IN_PROSE.findall(text))} - _ENGLISH_TOO
     said = {name: len(words & little) for name, little in _little_words().items() if not LANGUAGES[name].script}
     likely = max(said, key=said.__getitem__)
     least = _LEAST_LITTLE_WORDS if "".join(words).isascii() else 1

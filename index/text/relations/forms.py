@@ -4,7 +4,8 @@ A relation has tiers of forms: lines of a later tier count only where none of th
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 from cqm.index.text.names.parts import last_part
 from cqm.index.text.relations.asked import AskedRelation, Relation
@@ -13,15 +14,20 @@ _Tier = Sequence[str]
 _BODY = r"\{(?!\s*(?:\}|\w+\s*=[^=]))"
 """Of an anonymous class: the values of C#'s `new Point() { X = 1 }` are none."""
 _QUOTE = r"[\"'`]"
+_REST = r"\w{0,40}\b"
+"""Of a word of which the beginning tells enough; without a bound, a long word would be read for each of its letters."""
 _TYPES = r"class|interface|struct|enum|object|record|trait|protocol|actor|extension|mixin"
 _HEAD = re.compile(rf"\b(?:{_TYPES})[ \t]+(?P<name>[A-Za-z_][\w$.]{{0,120}})|\bobject(?=\s*:)")
 _LONGEST_HEAD = 1_200
 """Characters of a declaration that may hold its bases: constructors have many parameters."""
 _GOES_ON = re.compile(r"\s*(?:[:,<(]|extends\b|implements\b|with\b|where\b|constructor\b|private\b|internal\b)")
 _BASES = re.compile(r"\b(?:extends|implements|with)\b|:")
-_CONSTRAINTS = (" where ", "\nwhere ")
-"""Of type parameters, behind the bases."""
-_OPENING, _CLOSING = frozenset("([<"), frozenset(")]>")
+_OPENING = "([<"
+_BRACKETS = f"{_OPENING})]>"
+_SIGN = re.compile(rf"[{re.escape(_BRACKETS)}{{;=\n]| where ")
+"""A bracket, or what may end a declaration; behind its bases stand the constraints of its type parameters."""
+_MOST_HEADS = 100
+"""Declarations of a chunk that are read: more are no program."""
 
 
 def tiers_of(asked: AskedRelation) -> list[re.Pattern[str]]:
@@ -46,40 +52,38 @@ def declared_below(name: str, text: str) -> int:
     if name not in text:
         return -1
     word = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
-    for head in _HEAD.finditer(text):
-        said = "".join(_outside_brackets(text[head.end() : head.end() + _LONGEST_HEAD]))
+    for head in islice(_HEAD.finditer(text), _MOST_HEADS):
+        said = _outside_brackets(text[head.end() : head.end() + _LONGEST_HEAD])
         bases = _BASES.search(said)
         if bases and word.search(said, bases.end()):
             return head.start()
     return -1
 
 
-def _outside_brackets(rest: str) -> Iterator[str]:
-    """Yield the characters of a declaration outside of all brackets, up to its body."""
-    depth, last = 0, ""
-    for at, sign in enumerate(rest):
-        if sign in _OPENING:
-            depth += 1
-        elif sign in _CLOSING:
-            depth = max(0, depth - 1)
-        elif depth:
-            continue
-        elif (
-            sign in "{;="
-            or rest.startswith(_CONSTRAINTS, at)
-            or (sign == "\n" and last not in ":,<(" and not _GOES_ON.match(rest, at))
-        ):
-            return
-        else:
-            yield sign
-        last = last if sign.isspace() else sign
+def _outside_brackets(rest: str) -> str:
+    """Return the characters of a declaration outside of all brackets, up to its body."""
+    said, depth, start = "", 0, 0
+    for found in _SIGN.finditer(rest):
+        sign, at = found[0], found.start()
+        if sign in _BRACKETS:
+            said += "" if depth else rest[start:at]
+            depth = depth + 1 if sign in _OPENING else max(0, depth - 1)
+            start = found.end()
+        elif not depth and (sign != "\n" or _ends(rest, at)):
+            return said + rest[start:at]
+    return said if depth else said + rest[start:]
+
+
+def _ends(rest: str, at: int) -> bool:
+    """Whether a declaration ends with a line: it neither goes on in the next one, nor in one of constraints."""
+    return not rest[:at].rstrip().endswith((":", ",")) and not _GOES_ON.match(rest, at)
 
 
 def _implements(_: AskedRelation, name: str, word: str) -> Sequence[_Tier]:
     return (
         (
             # Python, Ruby, Rust, Go, Haskell, Elixir, JavaScript, anonymous classes
-            rf"^[ \t]*class\s+\w+\s*(?:\[[^\]\n]{{0,100}}\]\s*)?\([^:{{}}]{{0,400}}?{word}[^:{{}}]{{0,400}}?\)\s*:",
+            rf"^[ \t]*class\s+\w+\s*(?:\[[^\]\n]{{0,100}}\]\s*)?\((?>[^:{{}}]{{0,400}}?{word})[^:{{}}]{{0,400}}?\)\s*:",
             rf"^[ \t]*(?:class|module)\s+[\w:]+\s*<\s*(?:[\w:]+::)?{word}",
             rf"^[ \t]*(?:include|prepend)\s+(?:[\w:]+::)?{word}\s*$",
             rf"^[ \t]*(?:unsafe\s+)?impl\b[^{{}};\n]{{0,200}}?{word}[^{{}};\n]{{0,200}}?\sfor\b",
@@ -125,11 +129,11 @@ def _renders(asked: AskedRelation, _: str, __: str) -> Sequence[_Tier]:
     quoted = rf"[^\n]{{0,80}}?{_QUOTE}(?:\.{{0,2}}/)?{name}(?:\.\w{{1,10}}){{0,3}}{_QUOTE}"
     return (
         (
-            rf"(?:include|extends|embed|render|partial|component|yield|mount|slot|template)\w*{quoted}",
+            rf"(?:include|extends|embed|render|partial|component|yield|mount|slot|template){_REST}{quoted}",
             rf"<{name}(?![\w-])",
             rf"\{{\{{>\s*{name}(?![\w-])",
         ),
-        (rf"(?:layout|view|page|response)\w*{quoted}",),
+        (rf"(?:layout|view|page|response){_REST}{quoted}",),
     )
 
 
@@ -144,7 +148,7 @@ def _provides(_: AskedRelation, name: str, word: str) -> Sequence[_Tier]:
     return (
         (
             rf"\b(?:Try)?Add(?:Keyed)?{added}\s*{owner}{word}",
-            rf"(?:\b|->){verbs}(?:\(|<|\s)\s*\{{?\s*{owner}{word}",
+            rf"(?:\b|->){verbs}[(<\s]\s{{0,40}}(?:\{{\s{{0,40}})?{owner}{word}",
             rf"\bprovide:\s*{owner}{word}",
             rf"{annotated}{modifiers}{function}{owner}{word}",
             rf"\bfx\.(?:Provide|Annotate)\([^\n]{{0,80}}?New{name}\b",
@@ -167,8 +171,8 @@ def _reads(asked: AskedRelation, _: str, __: str) -> Sequence[_Tier]:
         rf"\$\{{?{name}(?![\w])",
     )
     reader = (
-        r"(?:\b(?:get|config|has|setting|option|flag|param|prop|value|env|fetch|lookup|enabled|read|load|cfg|conf)\w*"
-        r"|\w*(?:[cC]onfig|[sS]ettings?|[oO]ptions?|[pP]ropert)\w*)"
+        r"(?:\b(?:get|has|flag|param|prop|value|env|fetch|lookup|enabled|read|load|cfg|conf)"
+        rf"|[cC]onfig|[sS]etting|[oO]ption|[pP]ropert){_REST}"
     )
     quoted = (
         rf"{reader}(?:<[^<>\n]{{0,60}}>)?\W{{1,4}}(?:[\w.]{{1,60}},\s*)?{_QUOTE}{name}{_QUOTE}",
@@ -207,11 +211,11 @@ def _translates(_: AskedRelation, name: str, __: str) -> Sequence[_Tier]:
         (
             rf"{_QUOTE}{name}{_QUOTE}\s*(?:=>|:)",
             rf"\bname=\"{name}\"",
-            rf"^\s*{name}\s*:",
+            rf"^[ \t]*{name}\s*:",
             rf"^msgid \"{name}\"",
             rf"^\"?{name}\"?\s*=",
         ),
-        (rf"{_QUOTE}{last}{_QUOTE}\s*(?:=>|:)", rf"^\s*{last}\s*:"),
+        (rf"{_QUOTE}{last}{_QUOTE}\s*(?:=>|:)", rf"^[ \t]*{last}\s*:"),
     )
 
 
@@ -221,7 +225,7 @@ def _shows(_: AskedRelation, name: str, __: str) -> Sequence[_Tier]:
             rf"\bR\.string\.{name}\b",
             rf"@string/{name}\b",
             rf"\bm\.{name}\(",
-            rf"(?:\b\w*[tT]|\$t|_|__|trans|tr|lang|get\w*|key)[(=:]\s*{_QUOTE}(?:[\w.-]{{1,60}}\.)?{name}{_QUOTE}",
+            rf"(?:\b\w*[tT]|\$t|_|__|trans|tr|lang|get{_REST}|key)[(=:]\s*{_QUOTE}(?:[\w.-]{{1,60}}\.)?{name}{_QUOTE}",
         ),
         (rf"{_QUOTE}(?:[\w.-]{{1,60}}\.)?{name}{_QUOTE}(?!\s*:)",),
     )
@@ -241,7 +245,7 @@ def _runs(asked: AskedRelation, name: str, _: str) -> Sequence[_Tier]:
         return ((rf"^@?{name}\b[^:=\n]{{0,100}}:(?!=)",),)
     if "manage" in tool:
         return ((r"\A[\s\S]",),)
-    return (signature, task) if not tool else ((rf"^\s*\"{name}\"\s*:\s*[\"\[]",),)
+    return (signature, task) if not tool else ((rf"^[ \t]*\"{name}\"\s*:\s*[\"\[]",),)
 
 
 def _notifies(asked: AskedRelation, _: str, __: str) -> Sequence[_Tier]:
@@ -271,7 +275,7 @@ def _value(_: AskedRelation, name: str, __: str) -> Sequence[_Tier]:
 
 def _numbered(_: AskedRelation, name: str, __: str) -> Sequence[_Tier]:
     return (
-        (rf"\b\w*(?:ERR|Err|STATUS|Status|EXIT|Exit|CODE|Code|FAIL|FAULT)\w*(?:\s*[=:(]\s*|[ \t]+)\(?{name}(?![\w.])",),
+        (rf"(?:ERR|Err|STATUS|Status|EXIT|Exit|CODE|Code|FAIL|FAULT){_REST}(?:\s*[=:(]\s*|[ \t]+)\(?{name}(?![\w.])",),
     )
 
 

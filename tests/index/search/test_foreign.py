@@ -1,6 +1,7 @@
 """Questions in other languages than English, asked of code that is written in English."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,24 @@ def test_filters_and_pages_go_with_the_question_in_english(index: Index) -> None
     assert {hit.path for hit in index.search(Query(f"{question} path:http/**")).hits} == {"http/redirects.py"}
 
 
+@pytest.mark.parametrize("limit", [1, 2])
+def test_pages_of_a_question_with_texts_in_its_language_have_each_result_once(tmp_path: Path, limit: int) -> None:
+    for path, text in FILES.items():
+        (tmp_path / path).parent.mkdir()
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    notes = "# 設定\n\nキャッシュの期限切れのエントリ\n\n# 時間\n\nキャッシュ\n"
+    (tmp_path / "notes.md").write_text(notes, encoding="utf-8")
+    with Index.open(tmp_path, IndexOptions(home=tmp_path / ".home")) as opened:
+        opened.update()
+        query = Query("キャッシュの期限", limit=limit)
+        pages = [opened.search(query)]
+        while cursor := pages[-1].next_cursor:
+            pages.append(opened.search(replace(query, cursor=cursor)))
+        whole = opened.search(replace(query, limit=100))
+    assert [hit.text for page in pages for hit in page.hits] == [hit.text for hit in whole.hits]
+    assert {page.in_english for page in pages} == {whole.in_english}
+
+
 def test_a_name_within_the_question_stays_as_it_is(index: Index) -> None:
     answer = index.search(Query("follow_redirect はどこで定義されていますか"))
     assert answer.hits[0].symbol == "follow_redirect"
@@ -143,6 +162,7 @@ def test_an_answer_is_not_sure_where_few_words_of_the_question_are_known(index: 
         "Copyright (C) Jane Doe, <jane@doe.se>, et al.",
         "do the entries die on exit, or was it so",
         "naïve café parser",
+        "as in https://example.org/a/blob/64c81fd10509924ca4da5d93d6052a65b75418a5/il/non/mod.rs#L20",
         "the user\u2019s \u201cquoted\u201d name",
     ],
 )

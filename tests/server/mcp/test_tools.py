@@ -178,6 +178,21 @@ async def test_filters_that_one_of_several_folders_lacks_keep_those_of_the_other
     assert re.search(r"`language rust`: .* project: There are .*python.* other: There are go", neither)
 
 
+async def test_the_last_page_of_several_folders_ends_with_the_hundredth_result(connect: Connect, project: Path) -> None:
+    """Once it was refused, with the cursor of the page before."""
+    other = project.parent / "other"
+    other.mkdir()
+    for folder in (project, other):
+        code = (f"def retry_{n}(attempts: int) -> int:\n    return {f'attempts + {n} + ' * 90}1\n" for n in range(60))
+        (folder / "retries.py").write_text("\n\n".join(code))
+    async with connect(project, other) as client:
+        last = await call(client, "search", query="retry attempts", limit=20, cursor="95", format="compact")
+        behind = await refusal(client, "search", query="retry attempts", limit=20, cursor="100")
+    assert last.startswith("5 results")
+    assert "cursor" not in last
+    assert "expected one of the first 100 results of several folders" in behind
+
+
 @IN_BOTH_MODES
 async def test_empty_arguments_are_none(connect: Connect, project: Path) -> None:
     """Once an empty language or glob left nothing, without a reason."""
@@ -340,7 +355,10 @@ async def test_filters_narrow_the_search(connect: Connect, project: Path) -> Non
         assert "limits.py:" in await call(client, "search", query=query, path="src", include=["*.py"])
         assert "limits.py:" not in await call(client, "search", query=query, path="src", exclude=["/limits.py"])
         assert "limits.py:" in await call(client, "search", query=query, changed_since="2023-11-01")
-        assert "No results" in await call(client, "search", query=query, changed_since="1d")
+        for since in ("1d", "2999-01-01"):
+            assert "No results" in await call(client, "search", query=query, changed_since=since)
+        for since in ("0001-01-02", "99999w"):
+            assert "limits.py:" in await call(client, "search", query=query, changed_since=since)
 
 
 async def test_pages_follow_each_other_by_cursor(connect: Connect, project: Path) -> None:
@@ -547,7 +565,7 @@ async def test_a_long_preview_comes_in_pages_within_the_budget(connect: Connect,
         wrong = await refusal(client, "chunk_preview", path="docs/long.md", cursor="next")
     assert shown == re.findall(r"^(\d+-\d+)  ", brief, re.MULTILINE)
     assert len(shown) == int(re.findall(r": (\d+) chunks of ", brief)[0])
-    assert "cursor next: expected that of the page before" in wrong
+    assert "`cursor next`: expected the cursor of the page before" in wrong
 
 
 async def test_a_preview_tells_what_is_known_of_a_function(connect: Connect, project: Path) -> None:
