@@ -1,4 +1,4 @@
-"""Tell the language of a question: by its script, or by the little words that English has not."""
+"""Tell the language of a question: by its script, by little words that English has not, or by a letter of its own."""
 
 import re
 from collections.abc import Mapping
@@ -12,6 +12,11 @@ _LEAST_LETTERS = 2
 """Of a script that tells its language."""
 _LEAST_LITTLE_WORDS = 2
 """Of a language in Latin letters; beside a letter that English has not, one is enough."""
+_LETTERS = {
+    "de": "\u00e4\u00f6\u00fc\u00df", "fr": "\u00ea\u00ee\u0153", "es": "\u00f1\u00bf\u00a1", "pt": "\u00e3\u00f5",
+    "pl": "\u0142\u0105\u0119\u015b\u017c", "cs": "\u011b\u0159\u016f", "tr": "\u0131\u015f\u011f",
+}  # fmt: skip
+"""Of one language more than of the others; Turkish and German share two, Turkish has its own beside them."""
 _ENGLISH_TOO = frozenset({
     "a", "al", "am", "an", "as", "die", "do", "et", "he", "in", "me", "no", "on", "or", "so", "to", "was",
 })  # fmt: skip
@@ -72,8 +77,17 @@ def language_of(text: str) -> str:
     words = {*map(str.casefold, _IN_PROSE.findall(text))} - _ENGLISH_TOO
     said = {name: len(words & little) for name, little in _little_words().items() if not LANGUAGES[name].script}
     likely = max(said, key=said.__getitem__)
-    least = _LEAST_LITTLE_WORDS if "".join(words).isascii() else 1
-    return likely if said[likely] >= least else ""
+    is_ascii = "".join(words).isascii()
+    if said[likely] >= (_LEAST_LITTLE_WORDS if is_ascii else 1):
+        return likely
+    return "" if is_ascii else _by_letters(text)
+
+
+def _by_letters(text: str) -> str:
+    """Tell a topic without little words by a letter: "G\u00fcltigkeit pr\u00fcfen"; empty where no letter tells it."""
+    said = {name: sum(map(text.casefold().count, letters)) for name, letters in _LETTERS.items()}
+    told = [name for name, count in said.items() if count]
+    return "tr" if "tr" in told else told[0] if told else ""
 
 
 def words_of(text: str, language: str) -> list[str]:

@@ -92,6 +92,13 @@ def test_a_question_in_another_language_finds_code_that_is_written_in_english(in
         assert answer.confidence is not Confidence.NONE, question
 
 
+@pytest.mark.parametrize(
+    "topic", ["Einträge löschen", "contraseña usuario", "s\u0131k\u0131\u015ft\u0131r\u0131lm\u0131\u015f dosya"]
+)
+def test_a_topic_without_little_words_is_told_by_its_letters(index: Index, topic: str) -> None:
+    assert index.search(Query(topic)).in_english
+
+
 def test_filters_and_pages_go_with_the_question_in_english(index: Index) -> None:
     question = "キャッシュの期限切れのエントリを削除する"
     first = index.search(Query(question, limit=1))
