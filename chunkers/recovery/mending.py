@@ -139,25 +139,29 @@ def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
     return Mended(data, tree, [], [], tuple(others), Read(data, tree))
 
 
-_ROUNDS = 3
-"""Statements may err only beside others that read well now."""
+_ROUNDS, _ALONE = 4, 2
+"""Rounds of restating. A statement may err only beside others, so after some its own reading counts no more."""
 
 
 def _restated(program: Mended, restated: "Restated", parse: "Parse") -> Mended:
-    """Restate the statements with errors while that leaves fewer of them."""
+    """Restate the statements with errors; return the reading with the least of them."""
 
     def is_read(text: bytes) -> bool:
         tree = parse(text)
         return tree is not None and not tree.root_node.has_error
 
-    best, errors = program, _errors(program.tree)
-    for _ in range(_ROUNDS):
-        data = restated(best.data, errors, is_read) if errors else best.data
-        tree = parse(data) if data != best.data else None
-        found = _errors(tree) if tree is not None else errors
-        if tree is None or _size(found) >= _size(errors):
+    best, data, errors = program, program.data, _errors(program.tree)
+    least = _size(errors)
+    for number in range(_ROUNDS):
+        before, data = data, restated(data, errors, is_read if number < _ALONE else lambda _: False)
+        tree = parse(data) if data != before else program.tree
+        if tree is None:
             break
-        best, errors = best._replace(data=data, tree=tree), found
+        errors = _errors(tree) if data != before else errors
+        if data != before and (not errors or _size(errors) < least):
+            best, least = best._replace(data=data, tree=tree), _size(errors)
+        if not errors:
+            break
     return best
 
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from cqm.chunkers.languages.model import blank
 
-NAME = rb"(?:\"[^\"\n]{1,200}\"|`[^`\n]{1,200}`|\[[^\]\n]{1,200}\]|[A-Za-z_#@$\x80-\xff][\w#@$\x80-\xff]{0,200})"
+NAME = rb"(?:\"[^\"\n]{1,200}\"|`[^`\n]{1,200}`|\[[^\]\n]{1,200}\]|&?&?[A-Za-z_#@$\x80-\xff][\w#@$\x80-\xff]{0,200})"
+NOTE = rb"(?:/\*[^*\n]{0,200}\*/[ \t]*)?"
 _ROUTINES = rb"procedure|proc|function|event[ \t]+trigger|trigger|event|package[ \t]+body|package|type[ \t]+body"
 _OTHERS = (
     rb"domain|policy|aggregate|rule|synonym|operator|publication|subscription|server|user|tablespace|collation|cast"
@@ -19,8 +20,12 @@ _OTHERS = (
 HEAD = re.compile(
     rb"(?:create|alter)\s+(?:or\s+(?:replace|alter)\s+)?"
     rb"(?:(?:editionable|noneditionable|aggregate|definer\s*=\s*\S{1,200})\s+)*"
-    rb"(?P<kind>" + _ROUTINES + b"|" + _OTHERS + rb")\s+(?:if\s+not\s+exists\s+)?"
-    rb"(?P<name>" + NAME + rb"(?:[ \t]*\.[ \t]*" + NAME + rb"){0,3}|[-+*/<>=~!@#%^&|?]{1,60}|\([^()\n]{1,200}\))",
+    rb"(?P<kind>" + _ROUTINES + b"|" + _OTHERS + rb")\s+(?:if\s+not\s+exists\s+)?" + NOTE + rb""
+    rb"(?P<name>"
+    + NAME
+    + rb"(?:[ \t]*\.[ \t]*"
+    + NAME
+    + rb"){0,3}|(?!/\*|--)[-+*/<>=~!@#%^&|?]{1,60}|\([^()\n]{1,200}\))",
     re.IGNORECASE,
 )
 """The head of what becomes a table."""

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.languages.model import blank
-from cqm.chunkers.languages.sql.routines import NAME, put, table_over
+from cqm.chunkers.languages.sql.routines import HEAD, NAME, NOTE, put, table_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,17 +23,23 @@ OBJECT = re.compile(
     rb"|editionable|unique|clustered|nonclustered|columnstore|bitmap|fulltext|spatial|public|shared|sql\s+security\s+\w+"
     rb"|algorithm\s*=\s*\w+|definer\s*=\s*\S{1,200})\s+)*+"
     rb"(?P<kind>materialized\s+view|table\s+function|table|view|index|type|schema|database|sequence|role|extension"
-    rb"|dictionary|stage|stream|task|pipe|warehouse|macro|model|login|function)\s+"
+    rb"|dictionary|stage|stream|task|pipe|warehouse|macro|model|login)\s+"
     rb"(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?"
-    rb"(?P<name>" + NAME + rb"(?:[ \t]*\.[ \t]*" + NAME + rb"){0,3})",
+    + NOTE
+    + rb"(?P<name>"
+    + NAME
+    + rb"(?:[ \t]*\.[ \t]*"
+    + NAME
+    + rb"){0,3})",
     re.IGNORECASE,
 )
 """The head of an object that is no routine."""
 _TOKEN = re.compile(
     rb"(?P<skip>--[^\n]*+|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\(?:'(?=\w))?)*+'?|\"[^\"]*+\"?|`[^`]*+`?|\[[^\]\n]{0,200}+\]"
     rb"|\$(?P<tag>\w{0,60})\$.*?(?:\$(?P=tag)\$|\Z))|(?P<open>\()|(?P<close>\))|(?P<comma>,)|(?P<end>;)"
-    rb"|(?m:^)(?P<begin>[ \t]*+(?:create|alter|drop|exec|execute|use|print|declare|grant|revoke|truncate"
-    rb"|insert[ \t]+into|comment[ \t]+on|raiserror|begin|if|spool|whenever|define"
+    rb"|(?m:^)(?P<begin>[ \t]*+(?:create(?![ \t]+(?:any[ \t]+)?\w+[ \t]*(?:,|\bto\b))"
+    rb"|alter|drop|exec|execute|use|print|declare|grant|revoke|truncate"
+    rb"|insert[ \t]+into|comment[ \t]+on|raiserror|begin|if(?!\()|spool|whenever|define"
     rb"|undefine|column|accept|show|connect|host|exit|quit|set(?=[ \t][^=\n]*$))\b)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -129,8 +135,9 @@ def _touched(statements: "Iterator[_Statement]", errors: "Sequence[Span]") -> "I
 
 def _restated(text: bytes, is_read: "Callable[[bytes], bool]") -> bytes:
     head = OBJECT.match(text)
-    if head is None or head["kind"].lower() == b"function":
-        return _words(text)
+    if head is None:
+        is_routine = HEAD.match(text) is not None and text[:1].lower() == b"c"
+        return table_over(text, closes=True) if is_routine else _words(text)
     if head["kind"].lower() == b"table":
         table = _with_columns(text, head)
         if table is not None and is_read(table):

@@ -1,7 +1,7 @@
 """Make readable to the grammar of SQL what is no SQL: templates, lines for SQL*Plus and psql, and rows of data.
 
-Each keeps its rows and bytes: `{{ ref("x") }}` becomes a name, a macro of dbt a table, `{% ... %}` blank, a client's command
-a comment.
+Each keeps its rows and bytes: `{{ ref("x") }}` becomes a name, a macro of dbt a table, `{% ... %}` blank, and
+a client's command a comment.
 """
 
 import re
@@ -17,9 +17,11 @@ _TAG = re.compile(
 )
 _SETTING = re.compile(rb"-?\s*(?:config|log|return|exceptions\.\w+)\s*\(")
 _COMMAND = re.compile(
-    rb"^(?:rem(?:ark)?(?=[\s*#=-])|prompt(?=[ \t\r\n])(?![^\n]*,[ \t\r]*$)|\\[a-z!?]|@@?[\w./&](?=[\w./&]*+[ \t\r]*$))",
+    rb"^(?:rem(?:ark)?(?=[\s*#=-])|prompt(?=[ \t\r\n])(?![^\n]*,[ \t\r]*$)|\\[a-z!?]|:(?=setvar\b|r\b|on\b)\w"
+    rb"|@@?[\w./&](?=[\w./&]*+[ \t\r]*$))",
     re.IGNORECASE | re.MULTILINE,
 )
+_VARIABLE = re.compile(rb"(?<![\w&])&&?[A-Za-z]\w*+\.?")
 _COPY = re.compile(rb"^copy\s[^;]{0,4000}?\bfrom\s+stdin\b[^;\n]*;[^\n]*\n", re.IGNORECASE | re.MULTILINE)
 _DATA_END = re.compile(rb"^\\\.", re.MULTILINE)
 
@@ -58,7 +60,8 @@ def without_commands(source: bytes) -> bytes:
     """Write comments in place of lines for SQL*Plus and psql; rows of data after COPY are blank."""
     if b"stdin" in source or b"STDIN" in source:
         source = _without_data(source)
-    return _COMMAND.sub(_comment, source)
+    source = _COMMAND.sub(_comment, source)
+    return _VARIABLE.sub(lambda it: b"x" * len(it[0]), source) if b"&" in source else source
 
 
 def _comment(command: re.Match[bytes]) -> bytes:
