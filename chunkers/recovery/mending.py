@@ -74,7 +74,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
     deadline = _Deadline.after(_SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000)
     best = _simplified(Mended(source, tree, [], []), language.unread, parse)
     if language.unread.restated is not None:
-        return _restated(best, language.unread.restated, parse)
+        return _restated(best, language.unread.restated, parse, deadline)
     errors = _errors_in(best, language) if language.unread.mends else []
     if not errors:
         return best
@@ -143,22 +143,24 @@ _ROUNDS, _ALONE = 4, 2
 """Rounds of restating. A statement may err only beside others, so after some its own reading counts no more."""
 
 
-def _restated(program: Mended, restated: "Restated", parse: "Parse") -> Mended:
+def _restated(program: Mended, restated: "Restated", parse: "Parse", deadline: _Deadline) -> Mended:
     """Restate the statements with errors; return the reading with the least of them."""
 
     def is_read(text: bytes) -> bool:
-        tree = parse(text)
+        tree = parse(text) if not deadline.is_over() else None
         return tree is not None and not tree.root_node.has_error
 
     best, data, errors = program, program.data, _errors(program.tree)
     least = _size(errors)
     for number in range(_ROUNDS):
         before, data = data, restated(data, errors, is_read if number < _ALONE else lambda _: False)
-        tree = parse(data) if data != before else program.tree
+        if data == before:
+            continue
+        tree = parse(data)
         if tree is None:
             break
-        errors = _errors(tree) if data != before else errors
-        if data != before and (not errors or _size(errors) < least):
+        errors = _errors(tree)
+        if not errors or _size(errors) < least:
             best, least = best._replace(data=data, tree=tree), _size(errors)
         if not errors:
             break

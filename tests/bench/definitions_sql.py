@@ -2,9 +2,9 @@
 
 Usage: python tests/bench/definitions_sql.py DIALECT TREE [TREE ...] [--differences N]
 
-Prints recall and precision of the names of tables, views, functions, procedures, triggers, types and schemas, and recall
-of their lines, which sqlglot doesn't tell. Texts that the parser can't read whole are left out. It needs the package
-sqlglot, or pglast for the dialect "pg".
+Prints recall and precision of the names of tables, views, functions, procedures, triggers, types and schemas, and
+recall of lines, though sqlglot doesn't tell them. Texts that the parser can't read whole are left out. It needs the
+package sqlglot, or pglast for the dialect "pg".
 """
 
 import argparse
@@ -24,7 +24,7 @@ READER = r"""
 import json, sys
 dialect = sys.argv[1]
 if dialect == "pg":
-    import pglast
+    import pglast, pglast.enums
     from pglast import ast
 else:
     import logging
@@ -44,8 +44,12 @@ def names_pg(text):
             name = it.view.relname
         elif isinstance(it, ast.CreateFunctionStmt):
             name = it.funcname[-1].sval
-        elif isinstance(it, ast.CreateTrigStmt):
+        elif isinstance(it, (ast.CreateTrigStmt, ast.CreateEventTrigStmt)):
             name = it.trigname
+        elif isinstance(it, ast.DefineStmt) and it.kind in (
+            pglast.enums.ObjectType.OBJECT_TYPE, pglast.enums.ObjectType.OBJECT_AGGREGATE
+        ):
+            name = it.defnames[-1].sval
         elif isinstance(it, ast.CompositeTypeStmt):
             name = it.typevar.relname
         elif isinstance(it, (ast.CreateEnumStmt, ast.CreateRangeStmt)):

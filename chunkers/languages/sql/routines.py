@@ -13,7 +13,10 @@ from cqm.chunkers.languages.model import blank
 
 NAME = rb"(?:\"[^\"\n]{1,200}\"|`[^`\n]{1,200}`|\[[^\]\n]{1,200}\]|&?&?[A-Za-z_#@$\x80-\xff][\w#@$\x80-\xff]{0,200})"
 NOTE = rb"(?:/\*[^*\n]{0,200}\*/[ \t]*)?"
-_ROUTINES = rb"procedure|proc|function|event[ \t]+trigger|trigger|event|package[ \t]+body|package|type[ \t]+body"
+_ROUTINES = (
+    rb"procedure|proc|function|event[ \t]+trigger|trigger|event(?![ \t]+(?:session|notification)\b)"
+    rb"|package[ \t]+body|package|type[ \t]+body"
+)
 _OTHERS = (
     rb"domain|policy|aggregate|rule|synonym|operator|publication|subscription|server|user|tablespace|collation|cast"
 )
@@ -23,7 +26,7 @@ HEAD = re.compile(
     rb"(?P<kind>" + _ROUTINES + b"|" + _OTHERS + rb")\s+(?:if\s+not\s+exists\s+)?" + NOTE + rb""
     rb"(?P<name>"
     + NAME
-    + rb"(?:[ \t]*\.[ \t]*"
+    + rb"(?:[ \t]*\.{1,2}[ \t]*"
     + NAME
     + rb"){0,3}|(?!/\*|--)[-+*/<>=~!@#%^&|?]{1,60}|\([^()\n]{1,200}\))",
     re.IGNORECASE,

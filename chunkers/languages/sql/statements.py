@@ -28,7 +28,7 @@ OBJECT = re.compile(
     + NOTE
     + rb"(?P<name>"
     + NAME
-    + rb"(?:[ \t]*\.[ \t]*"
+    + rb"(?:[ \t]*\.{1,2}[ \t]*"
     + NAME
     + rb"){0,3})",
     re.IGNORECASE,
@@ -37,7 +37,7 @@ OBJECT = re.compile(
 _TOKEN = re.compile(
     rb"(?P<skip>--[^\n]*+|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\(?:'(?=\w))?)*+'?|\"[^\"]*+\"?|`[^`]*+`?|\[[^\]\n]{0,200}+\]"
     rb"|\$(?P<tag>\w{0,60})\$.*?(?:\$(?P=tag)\$|\Z))|(?P<open>\()|(?P<close>\))|(?P<comma>,)|(?P<end>;)"
-    rb"|(?m:^)(?P<begin>[ \t]*+(?:create(?![ \t]+(?:any[ \t]+)?\w+[ \t]*(?:,|\bto\b))"
+    rb"|(?m:^)(?P<begin>[ \t]*+(?:create(?![ \t]+(?:any[ \t]+)?\w+\s*(?:,|\bto\b))"
     rb"|alter|drop|exec|execute|use|print|declare|grant|revoke|truncate"
     rb"|insert[ \t]+into|comment[ \t]+on|raiserror|begin|if(?!\()|spool|whenever|define"
     rb"|undefine|column|accept|show|connect|host|exit|quit|set(?=[ \t][^=\n]*$))\b)",
