@@ -58,6 +58,22 @@ CREATE FUNCTION f() RETURNS int LANGUAGE sql PARALLEL SAFE SUPPORT g AS $$ SELEC
 """,
         {"a": 3, "a.at": 3, "a.b": 3, "b_c": 7, "b_c.d": 7, "f": 8},
     ),
+    "sqlite and snowflake: what follows a table with its last column on a row of its own": (
+        """\
+PRAGMA journal_mode = WAL;
+create or replace transient table wide (
+  at timestamp_ntz(9) autoincrement order
+  , "by" variant masking policy p
+) cluster by (at);
+create table narrow (
+  of_it weird type (a b)
+)
+;
+create stage s url = 's3://x' file_format = (type = csv);
+create table last_one (a int);
+""",
+        {"wide": 2, "wide.at": 3, "wide.by": 4, "narrow": 6, "narrow.of_it": 7, "last_one": 11, "last_one.a": 11},
+    ),
     "oracle: commands and variables of SQL*Plus": (
         """\
 rem It's a script

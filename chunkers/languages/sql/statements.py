@@ -58,6 +58,8 @@ _RESERVED = frozenset(
 )
 _PLAIN = re.compile(rb"[A-Za-z_]\w*+")
 _COLUMN = re.compile(rb"(?P<name>[A-Za-z_\x80-\xff][\w$#\x80-\xff]*+|\"[^\"\n]+\"|`[^`\n]+`|\[[^\]\n]+\])(?=\s)")
+_OPENS = re.compile(rb"[^(;]{0,200}?\(")
+_NO_COLUMNS = re.compile(rb"\b(?:as|select|like|of)\b", re.IGNORECASE)
 _RULE = re.compile(
     rb"(?:constraint|primary\s+key|foreign\s+key|unique|exclude|check\s*\(|(?:fulltext|spatial)\b|like\s|period\s+for"
     rb"|(?:projection|index)\s+[\w`\"\[]+\s*[(\w`]|(?:key|index)\s[^(),]*\((?!\s*\d)|clustered|partition\s|watermark)",
@@ -172,8 +174,8 @@ def _words(text: bytes) -> bytes:
 
 def _with_columns(text: bytes, head: re.Match[bytes]) -> bytes | None:
     """Return the table of a statement with the names of its columns; None if it has none, or no room for that."""
-    opens = re.compile(rb"[^(;]{0,200}?\(").match(text, head.end("name"))
-    if opens is None or re.search(rb"\b(?:as|select|like|of)\b", opens[0], re.IGNORECASE):
+    opens = _OPENS.match(text, head.end("name"))
+    if opens is None or _NO_COLUMNS.search(opens[0]):
         return None
     items, closes = _items(text, opens.end())
     columns = [(name, end) for first, end in items if (name := _column(text, first, end)) is not None]
@@ -198,13 +200,15 @@ def _inside(name: bytes) -> bytes:
     return b" %b " % (inner if _PLAIN.fullmatch(inner) and inner.lower() not in _RESERVED else b"x" * len(inner))
 
 
-def _closed(table: bytearray, closes: int) -> bytes:
-    """Close a table's parenthesis, and end it with the last of its bytes."""
+def _closed(table: bytearray, closes: int) -> bytes | None:
+    """Close a table's parenthesis, and end it with the last of its bytes; return None if there is no room."""
     if closes < len(table) - 1:
         table[closes : closes + 1] = b")"
     else:
         # The end takes the place of the parenthesis, and this one that of the last type.
         last = len(bytes(table[:closes]).rstrip()) - 1
+        if table[last - 1 : last] != b" ":
+            return None
         table[last - 1 : last + 1] = b"y)"
     table[-1:] = b";"
     return bytes(table)
@@ -221,7 +225,7 @@ def _items(text: bytes, first: int) -> tuple[list[tuple[int, int]], int | None]:
         elif kind == "close" and depth:
             depth -= 1
         elif kind == "close" or (kind == "comma" and not depth):
-            items.append((begin, it.start()))
+            items.append((begin, begin + len(text[begin : it.start()].rstrip())))
             begin = it.end()
             if kind == "close":
                 return items, it.start()
