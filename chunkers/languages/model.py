@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -180,6 +180,10 @@ def compiled(patterns: LinePatterns) -> CompiledLines:
     return CompiledLines(declarations, comment, closing, above, patterns.has_braces)
 
 
+Restated = Callable[[bytes, Sequence[tuple[int, int]], Callable[[bytes], bool]], bytes]
+"""Writes the statements of a text that errors touch as what its grammar reads; the last tells if it reads a text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unread:
     """Signs of a language by which a program is divided where its grammar can't read it.
@@ -196,6 +200,7 @@ class Unread:
         mends: whether blocks in braces tell the parts of a program so well that those with errors can be left out.
         interpolates: whether strings hold expressions, which are parsed.
         masks: blank text that the grammar can't read, keeping a source's length; for sources with errors only.
+        restated: writes statements that the grammar can't read as such that it can.
         has_conditionals: whether lines such as "#if" and "#else" choose among branches.
         directives: a pattern of those lines, see `signs_of`, with groups "word" and "condition"; one that begins with
             "#" counts only as the first of its row.
@@ -216,6 +221,7 @@ class Unread:
     mends: bool = True
     interpolates: bool = False
     masks: tuple[Callable[[bytes], bytes], ...] = ()
+    restated: Restated | None = None
     has_conditionals: bool = False
     directives: bytes = (
         rb"#[ \t]*+(?P<word>ifdef|ifndef|if|elifdef|elifndef|elif|elseif|else|endif)\b"

@@ -49,6 +49,7 @@ SCRIPT_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`(?:[^`\\]|\\.)
 GO_SIGNS = _signs(_NOTES, b"|".join((_QUOTED, _CHARACTER, rb"`[^`]*+`?")))
 RUST_SIGNS = _signs(_NOTES, b"|".join((rb'r#+".*?(?:"#+|\Z)', rb'"(?:[^"\\]|\\.)*+"?', _ONE_CHARACTER)), letter=b"r")
 CSS_SIGNS = _signs(rb"/\*(?:[^*]|\*(?!/))*+(?:\*/)?", b"|".join((_QUOTED, _CHARACTER)))
+SQL_SIGNS = _signs(rb"--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?", b"|".join((rb"'(?:[^']|'')*+'?", rb'"[^"\n]*+"?')))
 PERL_SIGNS = _signs(
     rb"(?<![$\w/])#[^\n]*+|(?<![^\n])=[a-z](?:[^\n]|\n(?!=cut))*+(?:\n=cut[^\n]*+)?",
     b"|".join((_QUOTED, _ONE_CHARACTER)),

@@ -12,7 +12,7 @@ from cqm.chunkers.recovery.shown import Shown, blocks_of, nodes_beside_errors
 if TYPE_CHECKING:
     from tree_sitter import Tree
 
-    from cqm.chunkers.languages.model import Language, Unread
+    from cqm.chunkers.languages.model import Language, Restated, Unread
     from cqm.chunkers.recovery.reading import Parse
 
 _SECONDS = 1.0
@@ -73,6 +73,8 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
         return Mended(source, tree, [], [])
     deadline = _Deadline.after(_SECONDS + _SECONDS_PER_MEGABYTE * len(source) / 1_000_000)
     best = _simplified(Mended(source, tree, [], []), language.unread, parse)
+    if language.unread.restated is not None:
+        return _restated(best, language.unread.restated, parse, deadline)
     errors = _errors_in(best, language) if language.unread.mends else []
     if not errors:
         return best
@@ -135,6 +137,47 @@ def _simplified(program: Mended, unread: "Unread", parse: "Parse") -> Mended:
     if tree is None:
         return program
     return Mended(data, tree, [], [], tuple(others), Read(data, tree))
+
+
+_ROUNDS, _ALONE = 4, 2
+"""Rounds of restating. A statement may err only beside others, so after some its own reading counts no more."""
+
+
+def _restated(program: Mended, restated: "Restated", parse: "Parse", deadline: _Deadline) -> Mended:
+    """Restate the statements with errors; return the reading with the least of them."""
+
+    def is_read(text: bytes) -> bool:
+        tree = parse(text) if not deadline.is_over() else None
+        return tree is not None and not tree.root_node.has_error
+
+    best, data, errors = program, program.data, _errors(program.tree)
+    least = _size(errors)
+    for number in range(_ROUNDS):
+        before, data = data, restated(data, errors, is_read if number < _ALONE else lambda _: False)
+        if data == before:
+            continue
+        tree = parse(data)
+        if tree is None:
+            break
+        errors = _errors(tree)
+        if not errors or _size(errors) < least:
+            best, least = best._replace(data=data, tree=tree), _size(errors)
+        if not errors:
+            break
+    return best
+
+
+def _errors(tree: "Tree") -> list[Span]:
+    """Return the bytes of the outermost errors of a tree, in order."""
+    errors: list[Span] = []
+    waiting = [tree.root_node]
+    while waiting:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            errors.append((node.start_byte, node.end_byte))
+        elif node.has_error:
+            waiting += node.children
+    return sorted(errors)
 
 
 class _Blanks(NamedTuple):

@@ -108,6 +108,7 @@ def role_of(path: str, *, is_generated: bool = False) -> Role | None:
 
 IN_TESTS = ROLES[0]
 _ASIDE = frozenset({TEST, "example"})
+_TEST_OF_PYTHON = re.compile(r"(?:\w*Tests?\w*\.)?test_\w+")
 _TEST_MODULE = re.compile(r"(?:^|\.)(?:\w+_)?tests?\.")
 
 
@@ -115,6 +116,9 @@ def is_test(language: str, kind: str, symbol: str) -> bool:
     """Whether a chunk tests the program in whose file it is: Zig's `test "adds"`, Rust's `tests.adds`."""
     if kind == "test":
         return True
+    if language == "python":
+        # A class named so may be the program, such as a TestClient, and a method `test_connection` of any other class.
+        return _TEST_OF_PYTHON.fullmatch(symbol) is not None
     return language == "rust" and _TEST_MODULE.search(f"{symbol}." if kind == "module" else symbol) is not None
 
 

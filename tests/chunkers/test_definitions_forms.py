@@ -234,6 +234,16 @@ sub second :lvalue { return ! $_->last; }
         {"AUTOLOAD": 1, "all": 2, "first": 3, "second": 8},
     ),
     "python: lazy imports": ("a.py", "lazy import json\nlazy from os import path\nA = 1\n", {"A": 3}),
+    "powershell: user data of a server": (
+        "a.ps1",
+        "<powershell>\nfunction Get-A {\n    1\n}\n</powershell>\n<persist>true</persist>\n",
+        {"Get-A": 2},
+    ),
+    "d: tests of a module": (
+        "a.d",
+        "int f() {\n    return 1;\n}\n\n@safe pure unittest\n{\n    assert(f() == 1);\n}\n",
+        {"f": 1, "unittest": 5},
+    ),
     "rust: what a nameless constant holds": ("a.rs", "const _: () = {\n    fn f() {}\n};\n", {"f": 2}),
 }
 

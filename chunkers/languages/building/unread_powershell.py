@@ -40,6 +40,8 @@ _KEYWORD = re.compile(
 """A letter of a name that is no keyword but begins with one."""
 _DIGITS = re.compile(rb"(?<=[ \t]-)[A-Za-z]+\d\w*")
 _DIGIT = re.compile(rb"\d")
+_USER_DATA = re.compile(rb"(?i)^(?P<tag></?powershell>|<persist>\w*</persist>)(?=[ \t\r]*$)", re.MULTILINE)
+"""Tags around the script of a server's user data."""
 _EQUALS = re.compile(rb"(?<=[ \t])--[\w-]+(?P<sign>=)(?=[\"'$\w])")
 _CONTINUED = re.compile(rb"(?P<sign>`)(?=[ \t]*\r?\n[ \t]*\r?\n)")
 _PARAMETERS = re.compile(
@@ -49,7 +51,7 @@ _PARAMETERS = re.compile(
 
 def readable_powershell(source: bytes) -> bytes:
     """Return PowerShell of the same length that the grammar reads."""
-    for pattern in (_SIZE, _EQUALS, _LABEL, _CONTINUED):
+    for pattern in (_USER_DATA, _SIZE, _EQUALS, _LABEL, _CONTINUED):
         source = pattern.sub(blanked, source)
     source = _KEYWORD.sub(lambda it: (it["space"] or b"") + b"_", source)
     source = _DIGITS.sub(lambda it: _DIGIT.sub(b"_", it[0]), source)

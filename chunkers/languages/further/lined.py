@@ -168,6 +168,7 @@ D = _row(
         ("enum", r"(?:(?:public|private|package)\s+)*enum\s+(?P<name>\w+)\s*(?::|\{|$)"),
         ("macro", r"(?:mixin\s+)?template\s+(?P<name>\w+)"),
         ("type", r"alias\s+(?P<name>\w+)"),
+        ("test", r"(?:@?\w+\s+)*(?P<name>unittest)\b(?=\s*(?:\{|$|//))"),
         ("constructor", r"(?:(?:public|private|package)\s+)*(?P<name>~?this)\s*\("),
         ("function", _D_FUNCTION),
     ),

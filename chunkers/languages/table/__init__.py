@@ -7,7 +7,18 @@ import functools
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from cqm.chunkers.languages import c_family, data, dynamic, ecmascript, functional, kotlin, managed, native, scripting
+from cqm.chunkers.languages import (
+    c_family,
+    data,
+    dynamic,
+    ecmascript,
+    functional,
+    kotlin,
+    managed,
+    native,
+    scripting,
+    sql,
+)
 from cqm.chunkers.languages.building import ROWS as BUILDING
 from cqm.chunkers.languages.further import ROWS as FURTHER
 from cqm.chunkers.languages.guessed import ROWS as GUESSED
@@ -28,6 +39,7 @@ LANGUAGES = (
     *c_family.ROWS,
     *native.ROWS,
     *functional.ROWS,
+    *sql.ROWS,
     *data.ROWS,
     *BUILDING,
     *FURTHER,

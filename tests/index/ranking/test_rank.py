@@ -296,6 +296,8 @@ def test_plain_source_is_not_mistaken_for_something_else(path: str) -> None:
     ("language", "kind", "symbol"),
     [
         ("rust", "function", "tests.adds"),
+        ("python", "function", "test_adds"),
+        ("python", "method", "AdderTest.test_adds"),
         ("rust", "module", "parser.tests"),
         ("rust", "struct", "parser_tests.Fake"),
         ("zig", "test", "adds"),
@@ -311,7 +313,13 @@ def test_a_test_beside_its_program_is_held_down_unless_asked_for(language: str, 
 
 @pytest.mark.parametrize(
     ("language", "kind", "symbol"),
-    [("rust", "function", "tests"), ("rust", "function", "run_tests"), ("python", "method", "tests.adds")],
+    [
+        ("rust", "function", "tests"),
+        ("rust", "function", "run_tests"),
+        ("python", "method", "tests.adds"),
+        ("python", "method", "Hook.test_connection"),
+        ("python", "class", "TestClient"),
+    ],
 )
 def test_a_program_about_tests_is_no_test(language: str, kind: str, symbol: str) -> None:
     other = dataclasses.replace(chunk("core", symbol, line=20), language=language, kind=kind, symbol=symbol)

@@ -11,22 +11,30 @@ from typing import NamedTuple
 
 from cqm.chunkers.languages.model import blank
 
-_NAME = rb"(?:\"[^\"\n]{1,200}\"|`[^`\n]{1,200}`|\[[^\]\n]{1,200}\]|[A-Za-z_#@$\x80-\xff][\w#@$\x80-\xff]{0,200})"
-_ROUTINES = rb"procedure|proc|function|event[ \t]+trigger|trigger|event|package[ \t]+body|package|type[ \t]+body"
+NAME = rb"(?:\"[^\"\n]{1,200}\"|`[^`\n]{1,200}`|\[[^\]\n]{1,200}\]|&?&?[A-Za-z_#@$\x80-\xff][\w#@$\x80-\xff]{0,200})"
+NOTE = rb"(?:/\*[^*\n]{0,200}\*/[ \t]*)?"
+_ROUTINES = (
+    rb"procedure|proc|function|event[ \t]+trigger|trigger|event(?![ \t]+(?:session|notification)\b)"
+    rb"|package[ \t]+body|package|type[ \t]+body"
+)
 _OTHERS = (
     rb"domain|policy|aggregate|rule|synonym|operator|publication|subscription|server|user|tablespace|collation|cast"
 )
 HEAD = re.compile(
     rb"(?:create|alter)\s+(?:or\s+(?:replace|alter)\s+)?"
     rb"(?:(?:editionable|noneditionable|aggregate|definer\s*=\s*\S{1,200})\s+)*"
-    rb"(?P<kind>" + _ROUTINES + b"|" + _OTHERS + rb")\s+(?:if\s+not\s+exists\s+)?"
-    rb"(?P<name>" + _NAME + rb"(?:[ \t]*\.[ \t]*" + _NAME + rb"){0,3}|[-+*/<>=~!@#%^&|?]{1,60}|\([^()\n]{1,200}\))",
+    rb"(?P<kind>" + _ROUTINES + b"|" + _OTHERS + rb")\s+(?:if\s+not\s+exists\s+)?" + NOTE + rb""
+    rb"(?P<name>"
+    + NAME
+    + rb"(?:[ \t]*\.{1,2}[ \t]*"
+    + NAME
+    + rb"){0,3}|(?!/\*|--)[-+*/<>=~!@#%^&|?]{1,60}|\([^()\n]{1,200}\))",
     re.IGNORECASE,
 )
 """The head of what becomes a table."""
 MEMBER = re.compile(
     rb"[ \t]*(?:(?:member|static|constructor|map|order|final)[ \t]+)*(?:procedure|function)[ \t]+(?P<name>"
-    + _NAME
+    + NAME
     + rb")",
     re.IGNORECASE,
 )
@@ -78,7 +86,7 @@ def without_routines(source: bytes) -> bytes:
             end, following = (tokens[at].start, tokens[at].kind) if at < len(tokens) else (len(source), "")
             if is_table:
                 closes = following == "word" or source[first:end].rstrip().endswith(b";")
-                result[first:end] = _table(source[first:end], closes=closes)
+                result[first:end] = table_over(source[first:end], closes=closes)
                 done = end if closes else done
             continue
         if token.kind in ("batch", "delimited", "directive"):
@@ -218,17 +226,17 @@ def _end_of_routine(tokens: list[_Token], head: re.Match[bytes], at: int, source
     return len(tokens), blocks.has_block
 
 
-def _table(text: bytes, *, closes: bool) -> bytes:
+def table_over(text: bytes, *, closes: bool) -> bytes:
     """Write a table over a statement, with an end if it `closes`; its text if there is no room."""
     members = _members(text)
     table = bytearray(blank(text))
     place = 0
     for token in (b"create", b"table", b"x("):
-        place = _put(table, place, token)
+        place = put(table, place, token)
     for number, (first, end) in enumerate(members or [(place, place)]):
-        place = _put(table, max(place, first), b"," if number else b" ")
-        place = _put(table, place, b"p")
-        place = _put(table, max(place, end - 1), b"y")
+        place = put(table, max(place, first), b"," if number else b" ")
+        place = put(table, place, b"p")
+        place = put(table, max(place, end - 1), b"y")
     last = len(text.rstrip())
     closing = b");" if closes else b")"
     if place > last - len(closing) or b"\n" in text[last - len(closing) : last]:
@@ -237,7 +245,7 @@ def _table(text: bytes, *, closes: bool) -> bytes:
     return bytes(table)
 
 
-def _put(table: bytearray, place: int, token: bytes) -> int:
+def put(table: bytearray, place: int, token: bytes) -> int:
     """Put a token into the first room for it at a place or after; return the place after it."""
     first = table.find(b" " * len(token), place)
     if first < 0:

@@ -1,0 +1,7 @@
+"""Hold the row of SQL, and what makes its dialects readable to one grammar."""
+
+from cqm.chunkers.languages.sql.row import SQL
+
+__all__ = ["ROWS", "SQL"]
+
+ROWS = (SQL,)
