@@ -221,7 +221,7 @@ def learned(pairs: Iterable[Message], language: str) -> dict[str, list[str]]:
 
 
 def _units(text: str, language: str) -> set[str]:
-    """What may be words of a text: of runs without blanks their parts."""
+    """Return what may be words of a text: of runs without blanks their parts."""
     longest = LANGUAGES[language].longest
     words = words_of(text, language)
     if not longest:

@@ -329,7 +329,8 @@ class IndexLock:
         """
         if not self.is_held():
             message = f"The index in {self._folder} was deleted or replaced while it was open."
-            raise StoreError(message, remedy="Start CQM again: what is missing is made anew.")
+            remedy = "Try again in some seconds, or start CQM again: what is missing is made anew."
+            raise StoreError(message, remedy=remedy)
 
     def is_held(self) -> bool:
         """Whether the lock is held, and its file is still in place for other processes."""

@@ -47,7 +47,7 @@ def is_better(english: Judgement, own: Judgement, first: Sequence[Result], quest
 
 
 def confidence_of(judgement: Judgement, english: InEnglish) -> Confidence:
-    """How far to rely on an answer in English: never surely where many words of the question are not known."""
+    """Tell how far to rely on an answer in English: never surely where many words of the question are not known."""
     is_known = english.known >= _LEAST_KNOWN or judgement.confidence is Confidence.NONE
     return judgement.confidence if is_known else Confidence.LOW
 

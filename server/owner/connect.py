@@ -197,6 +197,8 @@ def _start(folder: Path, greeting: Greeting) -> Wire | None:
     """Connect to an owner begun here, or by another client meanwhile; None when it died at once."""
     from cqm.index.disk.lock import Timeout, lock_in
 
+    # Deleted under an owner, it is missing: a lock would make one that others can enter, where no owner is found.
+    make_private_folder(folder)
     try:
         with lock_in(folder, STARTING_LOCK, START_SECONDS):
             return _reach(folder) or _begun(folder, greeting)

@@ -24,8 +24,8 @@ _ENGLISH_TOO = frozenset({
 WORD = re.compile(r"[^\W\d_]+")
 KANJI = "\u3005\u4e00-\u9fff"
 """Ideographs, and the mark that repeats one."""
-_IN_PROSE = re.compile(r"(?<![\w./\\])[^\W\d_]{2,}(?![\w/\\])")
-"""A word of a sentence: a part of an address or a path says nothing of its language; single letters are variables."""
+_IN_PROSE = re.compile(r"(?<![\w./\\])[^\W\d_]{2,}(?![\w/\\]|-\w)")
+"""A word of a sentence: parts of addresses, paths and "non-empty" tell no language; single letters are variables."""
 _WITHIN_VERBS = "\u307f\u304d\u308a\u3073\u3044\u3061\u3057\u3079\u3048\u3051\u308c\u3081\u3052\u3063"
 """Kana between the two ideographs of a verb, as in "read in" and "switch over". Others are particles."""
 _LITTLE_IN_CHINESE = (

@@ -50,7 +50,7 @@ class AskedRelation(NamedTuple):
 
 _SHORTEST, _LONGEST = 3, 200
 _NAME = (
-    r"(?P<marks>[`'\"@.<#\[]{0,3})(?P<name>[\w$](?:[\w$.:#\\/-]{0,120}[\w$?!])?)"
+    r"(?P<marks>[`'\"@.<#\[]{0,3})(?P<name>(?!https?:)[\w$](?:[\w$.:#\\/-]{0,120}[\w$?!])?)"
     r"(?P<called>(?:\(\))?[`'\">\])]{0,3})"
 )
 _WORD_AFTER = r"(?: (?:class(?:es)?|interface|trait|protocol|method|function|component|template|annotation|decorator))?"

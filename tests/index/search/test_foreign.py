@@ -169,6 +169,7 @@ def test_an_answer_is_not_sure_where_few_words_of_the_question_are_known(index: 
         "Copyright (C) Jane Doe, <jane@doe.se>, et al.",
         "do the entries die on exit, or was it so",
         "naïve café parser",
+        "one dictionary of non-overlapping types per iteration",
         "as in https://example.org/a/blob/64c81fd10509924ca4da5d93d6052a65b75418a5/il/non/mod.rs#L20",
         "the user\u2019s \u201cquoted\u201d name",
     ],

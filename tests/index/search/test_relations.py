@@ -1,6 +1,8 @@
 """Questions about a relation of a name: the lines that have it come first."""
 
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from indexed_tree import indexed_tree
@@ -133,3 +135,22 @@ def test_plain_words_ask_for_no_relation(index: Index, text: str) -> None:
 
 def test_a_filter_keeps_its_part_of_a_relation(index: Index) -> None:
     assert first(index, "who calls parse_address path:tests/")[0] == "tests/test_handlers.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "question"),
+    [
+        ("page{}.html", "template", "which templates include parts/menu"),
+        ("read{}.py", "Config", "where is parts/menu read"),
+        ("type{}.ts", "class A : ", "which classes implement Menu"),
+    ],
+)
+def test_a_hostile_repository_costs_a_relation_no_time(tmp_path: Path, name: str, word: str, question: str) -> None:
+    """Once a long word was read from each of its letters on: 0.6 s for 2,000 characters."""
+    asked = question.split()[2 if question.startswith("where") else -1]
+    files = {name.format(n): f"{asked}\n{word * (2_000 // len(word))}\n{n}\n" for n in range(30)}
+    with indexed_tree(tmp_path, files) as index:
+        ask(index, question)
+        began = time.process_time()
+        index.search(Query(question, limit=11))
+        assert time.process_time() - began < 1

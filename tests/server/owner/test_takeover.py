@@ -1,6 +1,7 @@
 """Owners and clients that are killed: what others do goes on, and nothing is lost."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -85,6 +86,19 @@ def test_searches_go_on_when_the_owner_is_killed(place: "Place", background: Any
             assert index.search(Query("compute_2")).hits
         enough.set()
         assert all(searched.result() > 0 for searched in searching)
+
+
+@FORKED
+def test_an_index_deleted_under_its_owner_is_made_anew_by_a_client_that_stayed(place: "Place") -> None:
+    """Once its folder was one that others may enter, where no client looks for an owner."""
+    with place.open() as index:
+        index.update()
+        owner = place.owner
+        shutil.rmtree(place.folder)
+        os.kill(owner, signal.SIGKILL)
+        assert index.update().added
+        assert index.search(Query("compute_1")).hits
+    assert not place.folder.stat().st_mode & 0o077
 
 
 @FORKED
