@@ -31,7 +31,8 @@ FORMS = {
         "=== On <code>Linux</code> and [https://a.example elsewhere] ===\n\n{b}== Use ==\n\n{b}"
     ),
     "guide.texi": (
-        "@settitle Guide\n\n{b}@node Install\n@chapter Install @emph{{it}}\n\n{b}@example\n@chapter no heading\n@end example\n\n"
+        "@settitle Guide\n\n{b}@node Install\n@chapter Install @emph{{it}}\n\n{b}"
+        "@example\n@chapter no heading\n@end example\n\n"
         "{b}@section On @code{{Linux}} and elsewhere\n\n{b}@unnumbered Use\n\n{b}"
     ),
 }
