@@ -2,7 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 
-from cqm.chunkers.source_types import CONFIG, DATA
+from cqm.chunkers.source_types import CONFIG, DATA, DOCUMENTATION
 from cqm.index.model.query import Confidence, Hit
 from cqm.index.ranking.confidence import Judgement, chance_of
 from cqm.index.search.page import Page
@@ -23,7 +23,7 @@ _LEAST_TERMS = 4
 
 
 def is_answered(page: Page, judgement: Judgement, question: str) -> bool:
-    """Whether a question's own words have found what it names, quotes or mostly is, or surely a text in its language."""
+    """Whether a question's own words have found what it names or quotes, or surely a text in its language."""
     first = page.hits[:_TELLING]
     if any(question.strip(_QUOTES) in hit.text for hit in first):
         return True
@@ -54,5 +54,7 @@ def _says_most(hit: Hit, terms: AbstractSet[int]) -> bool:
 
 def _is_own(hit: Hit, question: str) -> bool:
     """Whether a result is a text in a question's language. Data and translated messages have words, but tell little."""
-    is_of_people = hit.metadata.get("source_type") not in _OF_MACHINES
-    return is_of_people and not is_translated(hit.path, question) and says(hit.text, question)
+    source = hit.metadata.get("source_type")
+    # A page in a folder of its language is for people.
+    tells = source == DOCUMENTATION or (source not in _OF_MACHINES and not is_translated(hit.path, question))
+    return tells and says(hit.text, question)
