@@ -384,8 +384,7 @@ def test_an_operation_of_openapi_is_answered_by_its_own_method(tmp_path: Path) -
         for method in ("get", "put", "delete")
     )
     text = f"openapi: 3.0.0\ninfo: {{title: Shop, version: '1'}}\npaths:\n  /orders/{{id}}:\n{operations}"
-    (tmp_path / "openapi.yaml").write_text(text, encoding="utf-8")
-    with indexed_tree(tmp_path) as index:
+    with indexed_tree(tmp_path, {"openapi.yaml": text}) as index:
         for method in ("DELETE", "PUT", "GET"):
             answer = index.search(Query(f"{method} /orders/{{id}}"))
             assert answer.hits[0].symbol == f"{method} /orders/{{id}}"
