@@ -38,6 +38,8 @@ PROSE_FORMATS = (
     # Pages of Racket.
     Format("scribble", (".scrbl",)),
     Format("textile", (".textile",)),
+    Format("mediawiki", (".mediawiki", ".wiki")),
+    Format("texinfo", (".texi", ".texinfo", ".txi")),
     Format("rdoc", (".rdoc",)),
     Format("pod", (".pod",)),
     Format("vimhelp", (".vimdoc",)),

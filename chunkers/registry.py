@@ -8,6 +8,8 @@ from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS, TEXT
 from cqm.chunkers.documents.asciidoc import pieces_of_asciidoc
 from cqm.chunkers.documents.logs import is_log, pieces_of_log
 from cqm.chunkers.documents.markdown import pieces_of_markdown
+from cqm.chunkers.documents.outlined import LANGUAGES as OUTLINED
+from cqm.chunkers.documents.outlined import pieces_of_outlined
 from cqm.chunkers.documents.pdf import pieces_of_pdf
 from cqm.chunkers.documents.prose import pieces_of_lines, pieces_of_prose
 from cqm.chunkers.documents.rst import pieces_of_rst
@@ -155,6 +157,7 @@ CHUNKERS = (
     Chunker("markdown", frozenset({MARKDOWN}), _cut_markdown, parses=False, cut_file=_cut_markdown_file),
     Chunker("rst", frozenset({"restructuredtext"}), pieces_of_rst, parses=False),
     Chunker("asciidoc", frozenset({"asciidoc"}), pieces_of_asciidoc, parses=False),
+    Chunker("outlined", OUTLINED, pieces_of_outlined, parses=False),
     Chunker("pdf", frozenset({"pdf"}), pieces_of_pdf, parses=False),
     Chunker("prose", frozenset(row.name for row in PROSE_FORMATS), _cut_prose, parses=False),
 )

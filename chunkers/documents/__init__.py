@@ -7,6 +7,7 @@ __all__ = [
     "logs",
     "markdown",
     "markup",
+    "outlined",
     "pdf",
     "pdf_text",
     "prose",

@@ -21,7 +21,10 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _HTML_HEADING = re.compile(r"<h([1-6])\b[^>]{0,500}>(.{1,1000}?)</h\1>", re.IGNORECASE | re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\[\]]{0,500}\](?:\([^()]{0,500}\)|\[[^\[\]]{0,100}\])")
 _LINK = re.compile(r"\[([^\[\]]{0,500})\](?:\([^()]{0,500}\)|\[[^\[\]]{0,100}\])")
-_OTHER_MARKUP = re.compile(r"<[^<>]{1,500}>|\{#[^{}]{0,100}\}\s*$|`")
+# Code keeps its angles: `<template>` and `Vec<T>` are names. A backslash goes, what it escapes stays.
+_OTHER_MARKUP = re.compile(
+    r"(?P<marks>`{1,5})(?P<code>[^`]{1,300})(?P=marks)|<[^<>]{1,500}>|\{#[^{}]{0,100}\}\s*$|`|\\(?P<sign>[!-/:-@\[-`{-~])"
+)
 _LONGEST_TITLE = 200
 
 _MOST_LINKS = 20
@@ -131,7 +134,8 @@ def _heading(tokens: "list[Token]", number: int) -> Heading | None:
 
 
 def _title(markup: str) -> str:
-    words = _OTHER_MARKUP.sub("", _LINK.sub(r"\1", _IMAGE.sub("", markup))).split()
+    text = _LINK.sub(r"\1", _IMAGE.sub("", markup))
+    words = _OTHER_MARKUP.sub(lambda found: found["code"] or found["sign"] or "", text).split()
     return " ".join(words)[:_LONGEST_TITLE]
 
 

@@ -83,8 +83,9 @@ class ChunkOptions:
     )
     overlap_tokens: int = option(
         0,
-        "Overlap of every chunk of Markdown, HTML, reStructuredText, AsciiDoc and text with the one before, in whole"
-        " sentences; at most half of max_tokens, which holds for both together. 0 for that of overlap_percent.",
+        "Overlap of every chunk of Markdown, HTML, reStructuredText, AsciiDoc, Org and the like, and text with the one"
+        " before, in whole sentences; at most half of max_tokens, which holds for both together."
+        " 0 for that of overlap_percent.",
         at_least=0,
         at_most=4096,
     )

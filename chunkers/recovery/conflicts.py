@@ -77,7 +77,7 @@ def _conflicts(marks: "list[re.Match[bytes]]") -> "Iterator[_Conflict]":
             opens = None
 
 
-_RULERS = frozenset({"markdown", "restructuredtext", "asciidoc"})
+_RULERS = frozenset({"markdown", "restructuredtext", "asciidoc", "mediawiki", "rdoc"})
 """Languages where a row of equals signs makes a title of the row above it, or encloses what is below."""
 _COMMENTED = frozenset({"yaml", "toml"})
 _TEXT_MARK = re.compile(_MARK.pattern.decode(), re.MULTILINE)

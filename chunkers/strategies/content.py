@@ -124,7 +124,7 @@ def outline_by_content(text: str, language: str, options: ChunkOptions, path: st
     return Outline(language, chunker, pieces, warnings, estimate)
 
 
-_OVERLAPPING = frozenset({"markdown", "rst", "asciidoc", "prose"})
+_OVERLAPPING = frozenset({"markdown", "rst", "asciidoc", "outlined", "prose"})
 """Chunkers whose pieces have the overlap of `ChunkOptions.overlap_tokens` from here; that of HTML has its own."""
 
 

@@ -63,6 +63,8 @@ class _Container(NamedTuple):
     end: int
     path: Path
     outer: Path
+    lead: Entry | None = None
+    """Of its first piece, which so keeps the name of the container, however small it is."""
 
 
 class _Rows(NamedTuple):
@@ -153,7 +155,8 @@ def _packed(run: list[_Rows], container: _Container, walk: _Walk) -> Iterator[Dr
             continue
         yield from _evenly(small, container, walk)
         small = []
-        yield _draft(rows, container)._replace(lead=lead)
+        draft = _draft(rows, container)
+        yield draft._replace(lead=lead or draft.lead)
     yield from _evenly(small, container, walk)
 
 
@@ -172,8 +175,10 @@ def _evenly(small: list[_Rows], container: _Container, walk: _Walk) -> Iterator[
 
 
 def _draft(rows: _Rows, container: _Container) -> Draft:
-    outer = container.outer if rows.start == container.start else container.path
-    return Draft(rows.start, rows.end, rows.size, container.path, outer, rows.entries)
+    is_first = rows.start == container.start
+    outer = container.outer if is_first else container.path
+    lead = container.lead if is_first else None
+    return Draft(rows.start, rows.end, rows.size, container.path, outer, rows.entries, lead=lead)
 
 
 def _divided(rows: _Rows, node: Node | None, container: _Container, walk: _Walk) -> Iterator[_Container | Draft]:
@@ -181,13 +186,14 @@ def _divided(rows: _Rows, node: Node | None, container: _Container, walk: _Walk)
     path = container.path
     if node is not None:
         path = (*path, step(walk.text, node, rows.entries[0].number))
+        lead = rows.entries[0] if walk.shape.apart(container.path, node) else draft.lead
         if node.children and len(container.path) < _MAX_DEPTH:
-            yield _Container(node, rows.start, rows.end, path, draft.outer)
+            yield _Container(node, rows.start, rows.end, path, draft.outer, lead)
             return
     units = line_units(walk.text, (rows.start, rows.end), walk.limit, line_strength)
     for start, end in even_spans(rows.start, units, walk.limit):
         part = draft._replace(start=start, end=end, size=quarters(walk.text[start:end]))
-        yield part if start == rows.start else part._replace(outer=path, entries=(), inside=path)
+        yield part if start == rows.start else part._replace(outer=path, entries=(), inside=path, lead=None)
 
 
 def _at_lines(text: str, drafts: Iterable[Draft]) -> Iterator[Draft]:

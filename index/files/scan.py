@@ -35,9 +35,13 @@ _OUTSIDE = frozenset({errno.ELOOP, errno.EXDEV, errno.EMLINK})
 
 _READABLE = "Give the path of a folder or file that you may read."
 
-_FACTORS = {PDF_SUFFIX: 20, **dict.fromkeys((".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc"), 4)}
-"""Times `ScanOptions.max_file_bytes`, by suffix: fonts and images fill PDFs, and 20 MB contain about 1 MB of text.
-Changelogs of several MB are read in half a second a MB."""
+_FACTORS = {
+    PDF_SUFFIX: 20,
+    ".ipynb": 8,
+    **dict.fromkeys((".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".texi", ".texinfo"), 4),
+}
+"""Times `ScanOptions.max_file_bytes`, by suffix: fonts and images fill PDFs and notebooks, and 20 MB of a PDF contain
+about 1 MB of text. Changelogs of several MB are read in half a second a MB."""
 
 _REASONS = (
     (EncryptedError, SkipReason.ENCRYPTED),

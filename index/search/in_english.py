@@ -1,12 +1,14 @@
 """Choose between the answers to a question of another language: by its own words, and by their English ones."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from cqm.chunkers.source_types import CONFIG, DATA
+from cqm.chunkers.source_types import CONFIG, DATA, DOCUMENTATION
 from cqm.index.model.query import Confidence
 from cqm.index.ranking.confidence import Judgement, chance_of
 from cqm.index.text.foreign.english import InEnglish, is_translated, says
+from cqm.index.text.terms import distinct_terms
 
 TELLING = 3
 """First results telling whether a question's own words found something."""
@@ -15,6 +17,10 @@ _LEAST_KNOWN = 0.7
 _QUOTES = " \t\n\"'`\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f"
 """Around a message, as languages write them."""
 _OF_MACHINES = (CONFIG, DATA)
+_MOST = 0.7
+"""Share of a question's own terms that a text says, from which on it is that text which was meant."""
+_LEAST_TERMS = 4
+"""Terms of a question with fewer of which the share says little."""
 
 
 class Result(NamedTuple):
@@ -28,6 +34,9 @@ class Result(NamedTuple):
 def is_answered(first: Sequence[Result], judgement: Judgement, question: str) -> bool:
     """Whether a question's own words have found what it names or quotes, or surely a text in its language."""
     if any(question.strip(_QUOTES) in it.text for it in first):
+        return True
+    own = distinct_terms(question)
+    if len(own) >= _LEAST_TERMS and any(_says_most(it, own) and _is_own(it, question) for it in first):
         return True
     is_named = judgement.likelihood is None
     return judgement.confidence is Confidence.HIGH and (is_named or any(_is_own(it, question) for it in first))
@@ -52,7 +61,12 @@ def confidence_of(judgement: Judgement, english: InEnglish) -> Confidence:
     return judgement.confidence if is_known else Confidence.LOW
 
 
+def _says_most(result: Result, terms: AbstractSet[int]) -> bool:
+    return len(terms & distinct_terms(result.text)) >= _MOST * len(terms)
+
+
 def _is_own(result: Result, question: str) -> bool:
     """Whether a result is a text in a question's language. Data and translated messages have words, but tell little."""
-    is_of_people = result.source_type not in _OF_MACHINES
-    return is_of_people and not is_translated(result.path, question) and says(result.text, question)
+    is_of_people = result.source_type not in _OF_MACHINES and not is_translated(result.path, question)
+    # A page in a folder of its language is for people.
+    return (is_of_people or result.source_type == DOCUMENTATION) and says(result.text, question)

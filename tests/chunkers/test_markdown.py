@@ -251,3 +251,9 @@ def test_marks_of_a_conflict_make_no_title_of_the_row_above(path: str) -> None:
 
 def test_a_row_of_equals_signs_without_a_conflict_is_a_title() -> None:
     assert symbols(f"Title\n=======\n\n{BODY}") == ["Title"]
+
+
+def test_a_title_keeps_the_angles_of_its_code_and_loses_escapes() -> None:
+    text = f"# With `v-for` on `<template>`\n\n{BODY}## `reactive()` \\*\\*\n\n{BODY}## <b>Bold</b> {{#bold}}\n\n{BODY}"
+    titles = [symbol.rpartition(" > ")[2] for symbol in symbols(text)]
+    assert titles == ["With v-for on <template>", "reactive() **", "Bold"]

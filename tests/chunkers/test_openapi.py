@@ -167,3 +167,21 @@ def test_any_description_is_chunked_without_a_gap(
         chunks = chunks_of(text, path, ChunkOptions(max_tokens=64, min_tokens=16))
         assert "".join("".join(piece.text for piece in chunks).split()) == "".join(text.split())
         assert all(piece.text == text[piece.start : piece.end] for piece in chunks)
+
+
+@pytest.mark.parametrize("path", ["a.yaml", "a.json"])
+def test_a_long_operation_is_named_where_it_begins(path: str) -> None:
+    responses = {str(200 + number): {"description": LONG * 3} for number in range(6)}
+    paths = {
+        f"/{name}": {"post": {"summary": name, "operationId": f"send{name}", "tags": [name], "responses": responses}}
+        for name in ("One", "Two", "Three")
+    }
+    described = {"openapi": "3.0.0", "info": {"title": "Pets", "version": "1"}, "paths": paths}
+    text = yaml.safe_dump(described, sort_keys=False) if path == "a.yaml" else json.dumps(described, indent=2)
+    chunks = chunks_of(text, path)
+    for name in paths:
+        (first,) = [piece for piece in chunks if f"POST {name}" in piece.defines]
+        assert f"send{name[1:]}" in first.defines
+        assert f"send{name[1:]}" in first.text
+        assert first.symbol == f"POST {name}"
+        assert [piece for piece in chunks if f"send{name[1:]}" in piece.text] == [first]

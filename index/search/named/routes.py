@@ -82,7 +82,9 @@ class _Match(NamedTuple):
 
 
 def read_route(lookup: NameLookup, asked: AskedRoute) -> Routed | None:
-    """Find the declarations of a route, best first, then the handlers they name; None if nothing declares it.
+    """Find the declarations of a route, best first, the handlers they name, and its operations in API descriptions.
+
+    None if nothing declares or describes it.
 
     Parameters:
         lookup: of the index with the program.
@@ -93,15 +95,23 @@ def read_route(lookup: NameLookup, asked: AskedRoute) -> Routed | None:
     """
     generation = lookup.generation
     matches = sorted({*_declared(generation, asked), *_in_folders(generation, asked)})
+    described = _described(generation, asked)
     if not matches:
-        return None
+        return Routed(described, is_sure=True) if described else None
     best = [it for it in matches if it.rank == matches[0].rank][:_MOST_ROUTES]
     lines: dict[str, int] = {}
     for match in best:
         lines |= {row.id: match.line for row in _rows_at(generation, match) if row.id not in lines}
     for match in best:
         lines |= {name: line for name, line in _handlers(lookup, match) if name not in lines}
+    lines |= {name: line for name, line in described.items() if name not in lines}
     return Routed(lines, _is_sure(best[0]))
+
+
+def _described(generation: Generation, asked: AskedRoute) -> dict[str, int]:
+    """Return the operations of OpenAPI that are a route as it is written, each with its line."""
+    rows = generation.manifest.defining(f"{asked.method} {asked.path}") if asked.method else ()
+    return {row.id: row.start_line for row in rows[:_MOST_ROUTES]}
 
 
 def _is_sure(match: _Match) -> bool:

@@ -141,6 +141,19 @@ def test_a_text_in_the_language_of_the_question_answers_it(index: Index, tmp_pat
     assert (answer.hits[0].path, answer.in_english) == ("docs.md", "")
 
 
+def test_a_text_that_says_most_of_a_question_comes_before_one_in_english_on_its_subject(tmp_path: Path) -> None:
+    written = {
+        "install.en-us.md": "# Install a package\n\nInstall the package on Linux. Update this page for each package.\n",
+        "install.zh-tw.md": "# 套件\n\n目前尚未發佈任何 Linux 套件。如果我們發佈了、會直接更新此網頁。\n",
+    }
+    for path, text in written.items():
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    with Index.open(tmp_path, IndexOptions(home=tmp_path / ".home")) as both:
+        both.update()
+        answer = both.search(Query("目前尚未發佈任何 Linux 套件 如果我們發佈了 會直接更新此網頁"))
+    assert (answer.hits[0].path, answer.in_english) == ("install.zh-tw.md", "")
+
+
 @pytest.mark.parametrize("path", ["locales/ja.ts", "texts_ja.py", "ja.lproj/names.swift", "words.tsv", "strings.json"])
 def test_translated_messages_and_data_do_not_answer_in_place_of_code(tmp_path: Path, path: str) -> None:
     rows = {"json": '{"expired": "キャッシュの期限切れのエントリを削除しました"}\n'}

@@ -372,3 +372,20 @@ def test_a_file_of_routes_could_hold_up_each_question_about_a_route(tmp_path: Pa
 )
 def test_capitals_and_operators_were_taken_for_routes(index: Index, text: str) -> None:
     assert read_question(text).route is None
+
+
+def test_an_operation_of_openapi_is_answered_by_its_own_method(tmp_path: Path) -> None:
+    long = "".join(
+        f"        '{status}': {{description: {'The order as it is kept in the shop. ' * 9}}}\n"
+        for status in range(200, 206)
+    )
+    operations = "".join(
+        f"    {method}:\n      summary: An order\n      operationId: {method}Order\n      responses:\n{long}"
+        for method in ("get", "put", "delete")
+    )
+    text = f"openapi: 3.0.0\ninfo: {{title: Shop, version: '1'}}\npaths:\n  /orders/{{id}}:\n{operations}"
+    with indexed_tree(tmp_path, {"openapi.yaml": text}) as index:
+        for method in ("DELETE", "PUT", "GET"):
+            answer = index.search(Query(f"{method} /orders/{{id}}"))
+            assert answer.hits[0].symbol == f"{method} /orders/{{id}}"
+            assert f"{method.lower()}Order" in answer.hits[0].text
