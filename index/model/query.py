@@ -9,6 +9,9 @@ from cqm.index.model.errors import QueryError
 from cqm.index.model.freshness import NOT_KNOWN, Freshness
 
 _LONGEST_CURSOR = 9
+_MAX_LIMIT = 100
+_LONGEST_QUESTION = 200_000
+"""In characters: an issue is pasted whole, and no question takes more than seconds."""
 
 
 class FileState(StrEnum):
@@ -231,6 +234,29 @@ class FileProblem:
 
     path: str
     reason: str
+
+
+def check(query: Query) -> None:
+    """Check a query by the rules for all of them.
+
+    Raises:
+        QueryError: it is not.
+    """
+    asked = query.text or query.like
+    if (length := len(query.text) + len(query.like)) > _LONGEST_QUESTION:
+        message = f"The query has {length:,} characters: expected at most {_LONGEST_QUESTION:,}."
+        raise QueryError(message, remedy="Leave out what is no part of the question.")
+    # Blanks may be what lines are searched for.
+    if not (asked if query.mode.is_of_lines else asked.strip()):
+        raise QueryError("The query is empty.", remedy="Ask a question or name a symbol.")
+    if query.text and query.like:
+        message = f"`query {query.text}` and `like {query.like}`: expected one of them."
+        raise QueryError(message, remedy="Leave one out.")
+    if any("\ud800" <= character <= "\udfff" for character in query.text + query.like):
+        raise QueryError("The query is no valid Unicode: it has half of a surrogate pair.", remedy="Leave it out.")
+    if not 1 <= query.limit <= _MAX_LIMIT:
+        raise QueryError(f"`limit {query.limit}`: expected 1 to {_MAX_LIMIT}.")
+    page_start(query.cursor)
 
 
 def page_start(cursor: str) -> int:

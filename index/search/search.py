@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cqm.index.embedding.routes import Routes
 from cqm.index.generations.generation import Generation
-from cqm.index.model.errors import EmbeddingError, QueryError, RerankError
+from cqm.index.model.errors import EmbeddingError, RerankError
 from cqm.index.model.options import RerankOptions
-from cqm.index.model.query import Confidence, Hit, Query, SearchMode, page_start
+from cqm.index.model.query import Confidence, Hit, Query, SearchMode, check, page_start
 from cqm.index.ranking.confidence import KNOWN_SPACE, Judgement, chance_of
 from cqm.index.ranking.exact import exact_first, pinned_first
 from cqm.index.ranking.question import Question, read_question
@@ -39,9 +39,6 @@ from cqm.index.tracing import note, traced
 if TYPE_CHECKING:
     from cqm.index.search.candidates import Vectors
 
-_MAX_LIMIT = 100
-_LONGEST_QUESTION = 200_000
-"""In characters: an issue is pasted whole, and no question takes more than seconds."""
 _ATTEMPTS = 3
 """Attempts of a search if updates end in the middle of it."""
 _DEPTHS = (1, 4, 20)
@@ -300,29 +297,6 @@ def _looked(
         if len(results) > end or not found.is_cut:
             break
     return results, found, late
-
-
-def check(query: Query) -> None:
-    """Check a query by the rules for all of them.
-
-    Raises:
-        QueryError: it is not.
-    """
-    asked = query.text or query.like
-    if (length := len(query.text) + len(query.like)) > _LONGEST_QUESTION:
-        message = f"The query has {length:,} characters: expected at most {_LONGEST_QUESTION:,}."
-        raise QueryError(message, remedy="Leave out what is no part of the question.")
-    # Blanks may be what lines are searched for.
-    if not (asked if query.mode.is_of_lines else asked.strip()):
-        raise QueryError("The query is empty.", remedy="Ask a question or name a symbol.")
-    if query.text and query.like:
-        message = f"`query {query.text}` and `like {query.like}`: expected one of them."
-        raise QueryError(message, remedy="Leave one out.")
-    if any("\ud800" <= character <= "\udfff" for character in query.text + query.like):
-        raise QueryError("The query is no valid Unicode: it has half of a surrogate pair.", remedy="Leave it out.")
-    if not 1 <= query.limit <= _MAX_LIMIT:
-        raise QueryError(f"`limit {query.limit}`: expected 1 to {_MAX_LIMIT}.")
-    page_start(query.cursor)
 
 
 def _vectors_of(example: Example, query: Query) -> tuple["Vectors", str]:

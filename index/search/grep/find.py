@@ -11,14 +11,13 @@ from cqm.chunkers.source_types import source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError, ScanError
 from cqm.index.model.options import ScanOptions
-from cqm.index.model.query import Confidence, Hit, Matched, Query, page_start
+from cqm.index.model.query import Confidence, Hit, Matched, Query, check, page_start
 from cqm.index.search.filters import check_nothing, with_leading_filters
 from cqm.index.search.grep.lines import Match, Tally, as_lines, count_lines, matching_lines
 from cqm.index.search.grep.pattern import Pattern, compiled
 from cqm.index.search.grep.shown import shown_lines
 from cqm.index.search.grep.texts import KnownFile, KnownFiles, Text, Tree, opened_tree
 from cqm.index.search.page import Page
-from cqm.index.search.search import check
 from cqm.index.search.usages.lines import Part, Symbol, innermost, innermost_of, whole_files
 from cqm.index.text.declarations import signature_of
 from cqm.index.text.globs import paths_matching
