@@ -39,7 +39,7 @@ _OPTION = re.compile(
     r"\s{0,4}[(\[{=:<,][^\n]{0,80}$",
     re.IGNORECASE,
 )
-"""What stands before the name of an option where it is declared."""
+"""Text before the name of an option where it is declared."""
 _ASIDE = re.compile(r"migrat|(?:^|/)(?:scripts?|tools?|contrib|hack)/", re.IGNORECASE)
 _OF_GETOPT = re.compile(r"\s*,\s*(?:required|no|optional)_argument")
 

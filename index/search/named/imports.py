@@ -27,7 +27,7 @@ _ENDING = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|json)$")
 
 
 class Imported(NamedTuple):
-    """What a line brings in: names of a module, or a whole file or folder."""
+    """The contents that a line brings in: names of a module, or a whole file or folder."""
 
     module: str
     names: tuple[str, ...] = ()

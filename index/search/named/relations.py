@@ -205,10 +205,7 @@ def _defined_lines(lookup: NameLookup, asked: AskedRelation, chunks: Sequence[Ca
     payloads = lookup.generation.store.payloads(defining, ["definitions"]) if defining else {}
     return {
         name: frozenset(
-            line
-            for it in read_definitions(payload.get("definitions", ""))
-            if last_part(it.name).lstrip(".") == own
-            for line in (it.line,)
+            it.line for it in read_definitions(payload.get("definitions", "")) if last_part(it.name).lstrip(".") == own
         )
         for name, payload in payloads.items()
     }
@@ -224,12 +221,10 @@ def _at(
     """Return the first line of a chunk that has the relation; None if none has."""
     lines: list[str] | None = None
     first, count = -1, 0
+    # Of a form of several lines that of its name, or of the annotation above it.
+    is_at_end = asked.relation in {Relation.MIGRATES, Relation.PROVIDES}
     for match in matches(text):
-        # Of a form of several lines that of its name, or of the annotation above it.
-        at = match.end() if asked.relation in {Relation.MIGRATES, Relation.PROVIDES} else match.start()
-        said = match[0]
-        if asked.relation not in {Relation.MIGRATES, Relation.PROVIDES}:
-            at += len(said) - len(said.lstrip())
+        at = match.end() if is_at_end else match.end() - len(match[0].lstrip())
         line = text.count("\n", 0, at)
         if asked.relation in {Relation.USES, Relation.TESTS, Relation.READS, Relation.NUMBERED, Relation.ANNOTATES}:
             lines = lines if lines is not None else text.split("\n")

@@ -205,7 +205,7 @@ _EXPLICIT = frozenset({
 })  # fmt: skip
 """Relations that only names have: "what uses memory" asks for no name, "make lint" does."""
 _NAMED = re.compile(rf"\b(?:key|column|class|selector|field)s? |\b{_TOOLS} ", re.IGNORECASE)
-"""What stands before a name even if it is a plain word: "translation key thousand", not "text wrapping"."""
+"""Words before a name even if that is a plain word: "translation key thousand", not "text wrapping"."""
 _CALLS = re.compile(r"\b(?:call|invo)", re.IGNORECASE)
 _SIGN = re.compile(r"[./:_-]")
 
