@@ -8,10 +8,12 @@ from typing import Any
 
 from cqm.index.batched import batched
 from cqm.index.manifest.database import Database, translated
+from cqm.index.manifest.names import FILES_DEFINING
 from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.manifest.schema import has_secrets, has_spaces
 from cqm.index.model.query import FileProblem, FileState
 from cqm.index.model.secrets import RedactedFile, SecretFinding
+from cqm.index.text.names.parts import name_key
 
 # SQLite allows 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900
@@ -137,10 +139,11 @@ class StoredRows:
 
     def defining(self, name: str) -> tuple[ChunkRow, ...]:
         """Chunks defining a symbol with this name or with this last part."""
-        where = "WHERE EXISTS (SELECT 1 FROM json_each(chunk.defines) WHERE value = ? OR substr(value, ?) = ?)"
-        as_stored = json.dumps(name)[1:-1]
-        found = self._chunk_rows(f"{where} AND instr(defines, ?)", (name, -len(name) - 1, f".{name}", as_stored))
-        return tuple(found)
+        is_so = "EXISTS (SELECT 1 FROM json_each(chunk.defines) WHERE value = ? OR substr(value, ?) = ?)"
+        whole_or_end = (name, -len(name) - 1, f".{name}")
+        where = f"WHERE path IN ({FILES_DEFINING}) AND instr(defines, ?) AND {is_so}"
+        values = (name_key(name), *whole_or_end, json.dumps(name)[1:-1], *whole_or_end)
+        return tuple(self._chunk_rows(where, values))
 
     def counts(self, column: str) -> dict[str, int]:
         """Files counted by "state", or chunks counted by "language" or "kind"."""
