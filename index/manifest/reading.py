@@ -113,9 +113,9 @@ class StoredRows:
 
     def columns_below(self, folder: str, columns: Sequence[str]) -> list[list[Any]]:
         """Chosen columns of all chunks below a folder, "" for the root, in any order."""
-        # As in `files`.
-        values = (f"{folder}/", f"{folder}0") if folder else ("", "\U0010ffff")
-        return self._columns(columns, "WHERE path > ? AND path < ?", values)
+        # As in `files`. Rows of the whole tree in the order of their paths would take twice the time.
+        where, values = ("WHERE path > ? AND path < ?", (f"{folder}/", f"{folder}0")) if folder else ("", ())
+        return self._columns(columns, where, values)
 
     def columns_near(self, path: str, positions: range, columns: Sequence[str]) -> list[list[Any]]:
         """Chosen columns of a file's chunks at some positions, in any order."""

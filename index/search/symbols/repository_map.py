@@ -14,7 +14,7 @@ from cqm.index.ranking.file_roles import role_of
 from cqm.index.text.declarations import signature_of
 from cqm.index.text.names.parts import last_part
 from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
-from cqm.index.text.terms import ONLY_WORDS, WORD, stems
+from cqm.index.text.terms import ONLY_WORDS, QUESTION_WORDS, WORD, stems
 
 _MANY_CHUNKS, _SAMPLE = 10_000, 4_000
 """Chunks in which uses are counted: all, if not many, which takes a second; else those with the first ids, hashes."""
@@ -24,7 +24,7 @@ _USED = re.compile(r"(?<=[.:>])\w++|\b\w++(?=[(<{!])")
 _NO_LANDMARKS = frozenset({"constant", "property", "variable", "variant", "module", "namespace", "constructor"})
 """Kinds telling little of a repository."""
 # Chosen by looking at the maps of gin, aiohttp, tokio and zod.
-_TELLING_FACTOR, _CAPITAL_FACTOR, _PRIVATE_FACTOR, _MEMBER_FACTOR = 2.5, 2.0, 0.3, 0.3
+_TELLING_FACTOR, _CAPITAL_FACTOR, _PRIVATE_FACTOR, _MEMBER_FACTOR, _SAID_FACTOR = 2.5, 2.0, 0.3, 0.3, 0.03
 _ROLE_FACTORS: Mapping[str, float] = {
     "test": 0.01,
     "example": 0.02,
@@ -158,6 +158,9 @@ def _ranked(
 
 def _telling(plain: str) -> float:
     """Return how much a name tells of a repository."""
+    if plain.lower() in QUESTION_WORDS:
+        # Sentences of comments begin with "Use" and "For": these are no uses.
+        return _SAID_FACTOR
     words = _TELLING_FACTOR if len(stems(plain)) > 1 else 1.0
     capital = _CAPITAL_FACTOR if plain[0].isupper() else 1.0
     return words * capital * (_PRIVATE_FACTOR if plain.startswith("_") else 1.0)
