@@ -32,6 +32,8 @@ _ROLE_FACTORS: Mapping[str, float] = {
     "legacy": 0.1,
     "generated": 0.1,
 }
+_TESTS = frozenset({"test", "example"})
+"""Roles of files whose uses of a name tell little."""
 _SHORTEST = 2
 
 
@@ -69,7 +71,8 @@ def map_of(generation: Generation, folder: str, start: int, limit: int) -> Outli
     columns = ("id", "path", "language", "start_line", "defines")
     rows = [_Row(*it) for it in generation.manifest.columns_below("", columns)]
     programs = [row for row in rows if source_type_of(row.language) == CODE]
-    tests = {path for path in {row.path for row in programs} if _is_test(path)}
+    roles = {path: role.name if (role := generation.role_of(path)) else "" for path in {row.path for row in programs}}
+    tests = {path for path, role in roles.items() if role in _TESTS}
     # Many names come again, and taking them apart is a large part of the time.
     plain = {name: last_part(name) for name in {name for row in programs for name in row.defines}}
     using, is_sampled = _files_using(generation, [row for row in programs if row.path not in tests], {*plain.values()})
@@ -77,7 +80,7 @@ def map_of(generation: Generation, folder: str, start: int, limit: int) -> Outli
     here = [row for row in rows if row.path.startswith(below)]
     own = [row for row in programs if row.path.startswith(below)]
     named = Counter(plain[name] for row in programs if row.path not in tests for name in row.defines)
-    ranked = _ranked(generation, _definitions(own, plain), named, using, is_sampled=is_sampled)
+    ranked = _ranked(own, roles, plain, named, using, is_sampled=is_sampled)
     page = list(islice(_landmarks(generation, ranked), start, start + limit + 1))
     counts = Counter({row.path: 0 for row in here})
     for row in own:
@@ -117,42 +120,29 @@ def _files_using(
     return using, is_sampled
 
 
-def _is_test(path: str) -> bool:
-    role = role_of(path)
-    return role is not None and role.name in {"test", "example"}
-
-
-def _definitions(rows: Sequence[_Row], plain: Mapping[str, str]) -> list[tuple[_Row, str, str]]:
-    """Return each name that chunks define, whole and plain."""
-    every = ((row, name, plain[name]) for row in rows for name in row.defines if not name.startswith("."))
-    return [it for it in every if len(it[2]) >= _SHORTEST]
-
-
 def _ranked(
-    generation: Generation,
-    defined: Sequence[tuple[_Row, str, str]],
+    own: Sequence[_Row],
+    roles: Mapping[str, str],
+    plain: Mapping[str, str],
     named: Mapping[str, int],
     using: Mapping[str, set[str]],
     *,
     is_sampled: bool,
 ) -> Iterator[_Ranked]:
-    """Yield definitions, best first. A use of a name counts for each of its definitions in part.
+    """Yield the definitions of some chunks, best first. A use of a name counts for each of its definitions in part.
 
     If uses were counted in a sample, names without one stand behind all others: they are many.
     """
-    factors: dict[str, float] = {}
-    for is_used in (True, False) if is_sampled else (None,):
+    unused = {name for name in plain if plain[name] not in using} if is_sampled else set[str]()
+    for names in (plain.keys() - unused, unused):
+        telling = {name: _telling(plain[name]) for name in names if len(plain[name]) >= _SHORTEST and name[0] != "."}
         scored = []
-        for row, name, plain in defined:
-            if is_used is not None and (plain in using) != is_used:
-                continue
-            if row.path not in factors:
-                role = generation.role_of(row.path)
-                factors[row.path] = _ROLE_FACTORS.get(role.name, 1.0) if role else 1.0
-            files = len(using.get(plain, set()) - {row.path})
-            member = _MEMBER_FACTOR if plain != name else 1.0
-            score = (files + 0.1) / max(1, named[plain]) * _telling(plain) * member * factors[row.path]
-            scored.append(_Ranked(score, row, name, files))
+        for row in own:
+            for name in telling.keys() & row.defines:
+                files = len(using.get(plain[name], set()) - {row.path})
+                member = _MEMBER_FACTOR if plain[name] != name else 1.0
+                factor = telling[name] * member * _ROLE_FACTORS.get(roles[row.path], 1.0)
+                scored.append(_Ranked((files + 0.1) / max(1, named[plain[name]]) * factor, row, name, files))
         yield from sorted(scored, key=lambda it: (-it.score, it.row.path, it.row.start, it.name))
 
 
@@ -207,5 +197,6 @@ def _entries(counts: Mapping[str, int], below: str) -> Iterator[OutlineEntry]:
         name, slash, _ = path.removeprefix(below).partition("/")
         files[below + name + slash] += 1
         symbols[below + name + slash] += count
-    for path in sorted(files, key=lambda it: (not it.endswith("/"), _is_test(it), -symbols[it], -files[it], it)):
+    aside = {path for path in files if (role := role_of(path)) and role.name in _TESTS}
+    for path in sorted(files, key=lambda it: (not it.endswith("/"), it in aside, -symbols[it], -files[it], it)):
         yield OutlineEntry(path, files[path], symbols[path])
