@@ -402,9 +402,9 @@ def best(hits: list[tuple[str, int, str]], text: str) -> list[tuple[str, int]]:
         ),
     )  # fmt: skip
     kept: list[tuple[str, int]] = []
-    for path, line, _ in ranked:
-        if all(path != other or abs(line - at) > _WINDOW // 2 for other, at in kept):
-            kept.append((path, line))
+    for path, at, _ in ranked:
+        if all(path != other or abs(at - known) > _WINDOW // 2 for other, known in kept):
+            kept.append((path, at))
     return kept
 
 

@@ -140,8 +140,8 @@ def main() -> None:
     for name, it in losses.items():
         if it.files:
             lost, recall = it.lost / it.lines, it.found / it.expected if it.expected else 1
-            counts = f"{it.files:11} {it.lines:11} {lost:11.2%} {it.definitions:11} {it.expected:11}"
-            print(f"{name:11} {counts} {recall:11.3f}")
+            numbers_of = f"{it.files:11} {it.lines:11} {lost:11.2%} {it.definitions:11} {it.expected:11}"
+            print(f"{name:11} {numbers_of} {recall:11.3f}")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import os
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,6 +20,7 @@ from cqm.index.cache import Cache, open_cache
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.cached import CachedEmbedder
 from cqm.index.model.options import CacheOptions, EmbeddingOptions
+from cqm.index.model.status import CacheLayer
 
 BATCH = 64
 CHARACTERS = 500
@@ -47,7 +48,7 @@ def measure(title: str, options: EmbeddingOptions, cache: Cache, texts: list[str
     embedder.close()
 
 
-def rates(before: dict, cache: Cache) -> Iterator[str]:
+def rates(before: Mapping[str, CacheLayer], cache: Cache) -> Iterator[str]:
     for layer in cache.layers():
         hits, misses = layer.hits - before[layer.name].hits, layer.misses - before[layer.name].misses
         yield f"{layer.name} {hits / max(hits + misses, 1):.0%} of {hits + misses}"

@@ -60,6 +60,7 @@ CTAGS = {
     "rust": ("Rust", "MPefgimnst"),
     "bash": ("Sh", "f"),
 }
+_RUST_CONSTANT = re.compile(r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:const|static)\s+(?:mut\s+)?\w+\s*:")
 UNKNOWN: dict[str, Callable[[Definition, str], bool]] = {
     # ctags knows no constants of Rust, no fields of its variants, no forward declarations of C, and see `_UNREAD`.
     "rust": lambda it, line: bool(_RUST_CONSTANT.match(line)) or (it.kind == "property" and it.name.count(".") > 1),
@@ -81,7 +82,6 @@ UNKNOWN: dict[str, Callable[[Definition, str], bool]] = {
     "tsx": lambda it, _line: "[" in it.name,
 }
 """Tells which of ours the source does not know, by the definition and its line."""
-_RUST_CONSTANT = re.compile(r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:const|static)\s+(?:mut\s+)?\w+\s*:")
 _MACRO = re.compile(r"\s*[A-Z][A-Z0-9_]+\(")
 """Lines that begin with the call of a macro: ctags takes its name for a function."""
 _ALIAS = re.compile(r"\s*namespace\s+(?P<name>\w+)\s*=")
@@ -158,10 +158,10 @@ def _files(trees: Sequence[Path], each: int) -> dict[str, dict[str, str]]:
 
 
 def _ours(path: str, text: str, language: str, truth: Names) -> Names:
-    leaves_out = UNKNOWN.get(language, lambda _it, _line: False)
+    leaves_out = UNKNOWN.get(language)
     found = [it for part in chunk(Document(path, text)).chunks for it in part.definitions if it.kind != "test"]
     lines = text.split("\n")
-    known = {(it.line, own_name(it.name)) for it in found if not leaves_out(it, lines[it.line - 1])}
+    known = {(it.line, own_name(it.name)) for it in found if not (leaves_out and leaves_out(it, lines[it.line - 1]))}
     return known | ({(it.line, own_name(it.name)) for it in found} & truth)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Any
 
 BLOCK = 4096
 _NOTHING = bytes(BLOCK)
@@ -158,7 +159,7 @@ def _one_of(versions: list[Names], chosen: Random, kept: float) -> Names:
     return versions[-1] if chosen.random() < kept else chosen.choice(versions)
 
 
-def _add(versions: list, now: object) -> None:
+def _add(versions: list[Any], now: object) -> None:
     if versions[-1] != now:
         versions.append(now)
 

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from edit_latency import build_tree
@@ -104,8 +105,8 @@ def compare(index: Index, rg: str, times: int) -> None:
     for mode, text in QUERIES:
         query, line = Query(text, limit=50, mode=mode), command(rg, mode, text)
         same = verdict(index, query, lines_of(line, index.root))
-        ours = timed(lambda query=query: index.search(query), times)
-        theirs = timed(lambda line=line: subprocess.run(line, cwd=index.root, capture_output=True, check=False), times)
+        ours = timed(partial(index.search, query), times)
+        theirs = timed(partial(subprocess.run, line, cwd=index.root, capture_output=True, check=False), times)
         ratios.append(ours.p50 / theirs.p50)
         shown = " ".join(f"{seconds * 1e3:6.1f}" for seconds in (ours.p50, ours.p95, theirs.p50, theirs.p95))
         print(f"{mode.value:6} {text:34} {shown}  {ratios[-1]:5.2f}  {same}", flush=True)

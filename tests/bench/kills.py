@@ -30,6 +30,7 @@ from cqm.index.engine import Index
 from cqm.index.generations.folders import manifest_path
 from cqm.index.generations.generation import generation_name
 from cqm.index.model.options import IndexOptions
+from cqm.index.store.edge import EdgeStore
 from cqm.server.config.settings import load_settings
 from cqm.server.owner.address import read_address
 from cqm.server.owner.connect import dismiss
@@ -85,8 +86,8 @@ def settled(root: Path, folder: Path, options: IndexOptions) -> int:
 
 def kill(root: Path, folder: Path, arguments: tuple[str, ...], chosen: random.Random) -> bool:
     """Begin an operation and kill who works on it; whether it went on still."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    client = subprocess.Popen([PROGRAM, *arguments, root], **quiet)
+    command = [str(PROGRAM), *arguments, str(root)]
+    client = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     Event().wait(chosen.random() ** 2 * LONGEST_SECONDS)
     goes_on = client.poll() is None
     victims = chosen.choice(["owner", "client", "both"])
@@ -104,7 +105,9 @@ def contents(root: Path, options: IndexOptions) -> set[tuple[object, ...]]:
     """Everything that an index holds, brought up to date."""
     with Index.open(root, options) as index:
         index.update()
-        manifest, ids = index._lineage.serving.manifest, set(index._lineage.serving.store.ids())
+        manifest, store = index._lineage.serving.manifest, index._lineage.serving.store
+        assert isinstance(store, EdgeStore)
+        ids = set(store.ids())
         rows = {row for path in manifest.paths() for row in manifest.chunks_of(path)}
         assert {row.id for row in rows} <= ids, "points are missing"
         assert len(ids) == len(rows) + len(manifest.paths()), "points are left over"

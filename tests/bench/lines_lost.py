@@ -85,13 +85,13 @@ def lost(asked: Asked, budget: int) -> Lost:
     trusted, first, found = (_spans(it) for it in (trusted_part(query, page).hits, page.hits, answer.hits))
     # What is shown beside the results, of their parents, counts as if it were theirs.
     shares = [share(topic, it) for it in (shown, [*shown, *trusted], [*shown, *first], [*shown, *found])]
-    steps = [after - before for before, after in zip(shares, [*shares[1:], 1.0], strict=True)]
+    cut, doubt, later, nowhere = (after - before for before, after in zip(shares, [*shares[1:], 1.0], strict=True))
     reply = render_answer(query, page, budget, mark=MARK)
     tokenizer = openai_tokenizer("o200k_base")
     lines = reply.split("\n")
     above = next((place + 1 for place, line in enumerate(lines) if MARK in line), len(lines))
     own = "\n".join([*lines[:above], *(line for line in lines[above:] if line.startswith(MARK))])
-    return Lost(shares[0], *steps, tokenizer.count(reply), tokenizer.count(own))
+    return Lost(shares[0], cut, doubt, later, nowhere, tokenizer.count(reply), tokenizer.count(own))
 
 
 def _spans(hits: Sequence[Hit]) -> list[Span]:

@@ -18,10 +18,16 @@ from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
 from cqm.index.model.options import IndexOptions
 
+
+def _compacted(index: Index) -> None:
+    if not index.update().cancelled:
+        index.compact()
+
+
 OPERATIONS: dict[str, Callable[[Index], object]] = {
     "update": lambda index: index.update(),
     "anew": lambda index: index.update(anew=True),
-    "compact": lambda index: index.update().cancelled or index.compact(),
+    "compact": _compacted,
     "improve": lambda index: index.improve(),
 }
 

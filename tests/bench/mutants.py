@@ -117,21 +117,21 @@ def mutant_of(source: Source, others: Sequence[Source], seed: str) -> Mutant:
     """
     rng = Random(seed)
     other = rng.choice(others)
-    done = []
+    done: list[str] = []
     data = source.data
     if rng.random() < 0.2:
-        damage = rng.choice(BYTE_DAMAGES)
-        data = damage(data, rng)
-        done.append(damage)
+        of_bytes = rng.choice(BYTE_DAMAGES)
+        data = of_bytes(data, rng)
+        done.append(of_bytes.__name__)
     text = _text(source.path, data)
     for damage in rng.sample(TEXT_DAMAGES, rng.randint(0 if done else 1, 2)):
         text = damage(text, _text(other.path, other.data), rng)
-        done.append(damage)
+        done.append(damage.__name__)
     language = source.language
     if rng.random() < 0.1:
         language = other.language
-        done.append(taken_for)
-    names = ", ".join(damage.__name__ for damage in done)
+        done.append(taken_for.__name__)
+    names = ", ".join(done)
     return Mutant(Document(source.path, text, language), _options(rng), f"{names} ({source.path}, {other.path})")
 
 

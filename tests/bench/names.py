@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -90,9 +90,12 @@ def asked_of(tree: Path, given: argparse.Namespace) -> list[Asked]:
     """Draw the questions about a tree: names that are declared once in it, with their types if qualified."""
     every = [*members(tree)]
     places: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
-    for it in every if given.qualified else [*every, *definitions(tree, aside=True)]:
+    all_names: list[Defined | Declared] = [*every]
+    if not given.qualified:
+        all_names += definitions(tree, aside=True)
+    for it in all_names:
         places[_key(it, given.qualified)].add((it.path, it.line))
-    known = every if given.members or given.qualified else definitions(tree)
+    known: Iterable[Defined | Declared] = every if given.members or given.qualified else definitions(tree)
     once = [it for it in known if len(places[_key(it, given.qualified)]) == 1 and not _ASIDE.search(it.path)]
     if given.spelled:
         once = [it for it in once if len(it.name) >= _LONG_ENOUGH and len(_HUMPS.findall(it.name)) > 1]
@@ -108,8 +111,7 @@ def asked_of(tree: Path, given: argparse.Namespace) -> list[Asked]:
         drawn = Random(7).sample(some, min(given.of, len(some)))
         for turn, it in enumerate(drawn):
             text = SPELLINGS[given.spelled](it.name) if given.spelled else it.name
-            is_whole = given.qualified and isinstance(it, Declared)
-            asked.append(Asked(it.written(turn) if is_whole else text, row, it))
+            asked.append(Asked(it.written(turn) if isinstance(it, Declared) and given.qualified else text, row, it))
     return asked
 
 

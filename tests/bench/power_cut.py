@@ -28,6 +28,7 @@ from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
 from cqm.index.model.options import CacheOptions, IndexOptions
 from cqm.index.model.query import Query
+from cqm.index.store.edge import EdgeStore
 
 _CALLS = 12_000
 """About as many as the program below makes with one round."""
@@ -193,6 +194,7 @@ def _wrong_texts(index: Index, said: Mapping[str, Sequence[str]]) -> str:
 
 def _held(index: Index) -> dict[str, object]:
     generation = index._lineage.serving
+    assert isinstance(generation.store, EdgeStore)
     rows = generation.manifest.chunks(generation.store.ids())
     answers = [index.search(Query(question, limit=50)).hits for question in _QUESTIONS]
     return {

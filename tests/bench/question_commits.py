@@ -109,7 +109,7 @@ def check_out(repo: Path, snapshot: str, tree: Path) -> None:
     rows = [row.split("\t", 1) for row in git(repo, "ls-tree", "-r", "-z", snapshot).split("\0") if row]
     paths = {path: meta.split()[2] for meta, path in rows if " blob " in meta}
     names = "".join(f"{name}\n" for name in paths.values()).encode()
-    command = ["git", "-C", repo, "cat-file", "--batch"]
+    command = ["git", "-C", str(repo), "cat-file", "--batch"]
     output = BytesIO(subprocess.run(command, input=names, capture_output=True, check=True).stdout)
     for path in paths:
         head = output.readline().split()

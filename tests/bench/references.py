@@ -123,13 +123,13 @@ def _compare_with_jedi(index: Index, tree: Path, of: int) -> None:
     of_kind: defaultdict[str, Counter[str]] = defaultdict(Counter)
     found = [it for it in definitions(tree) if it.path.endswith(".py")]
     times = Counter(it.name for it in found)
+    found = [it for it in found if times[it.name] == 1]
     for it in random.Random(7).sample(found, min(of, len(found))):
         line = (tree / it.path).read_text().split("\n")[it.line - 1]
         script = jedi.Script(path=tree / it.path, project=project)
         resolved = script.get_references(it.line, line.index(it.name))
         wanted = {(ref.module_path.relative_to(tree).as_posix(), ref.line) for ref in resolved if ref.module_path}
-        asked = f"{it.owner}.{it.name}" if it.owner and times[it.name] > 1 else it.name
-        pages = list(_pages(index, asked))
+        pages = list(_pages(index, it.name))
         for ref in (ref for page in pages for ref in page.references if ref.path.endswith(".py")):
             sure = "" if ref.is_sure else ", perhaps"
             of_kind[f"{ref.kind}{sure}"].update(told=1, right=(ref.path, ref.line) in wanted)

@@ -92,6 +92,7 @@ def main() -> None:
     tree = given.tree.resolve()
     found = [it for it in definitions(tree) if it.path.endswith(f".{given.ending}")]
     times = Counter(it.name for it in found)
+    found = [it for it in found if times[it.name] == 1]
     random.Random(7).shuffle(found)
     server = Server(given.server, tree)
     for path in sorted({it.path for it in found}):
@@ -107,13 +108,12 @@ def main() -> None:
             wanted = _resolved(server, tree, it.path, it.line, it.name) & _places(texts)
             if wanted <= {(it.path, it.line)}:
                 continue
-            asked = f"{it.owner}.{it.name}" if it.owner and times[it.name] > 1 else it.name
-            pages = list(_pages(index, asked))
+            pages = list(_pages(index, it.name))
             told, word = _told(pages), set(_by_word(texts, it.name))
             total.update(symbols=1, wanted=len(wanted), told=len(wanted & told), word=len(word))
             total.update(by_word=len(wanted & word))
             if wanted - told:
-                print(f"  {asked}: lacking {sorted(wanted - told)[:3]}")
+                print(f"  {it.name}: lacking {sorted(wanted - told)[:3]}")
             for ref in (ref for page in pages for ref in page.references if ref.path in texts):
                 sure = "" if ref.is_sure else ", perhaps"
                 of_kind[f"{ref.kind}{sure}"].update(told=1, right=(ref.path, ref.line) in wanted)

@@ -28,9 +28,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -136,13 +138,9 @@ class Observed:
 def observed(embedding: EmbeddingOptions, instead: Mapping[str, str]) -> Iterator[Observed | None]:
     """Have every embedder of these options be one that can be looked at; None where the provider has none."""
     inner = open_embedder(embedding, variables=os.environ)
-    looked_at = inner and Observed(inner, instead)
-    row = PROVIDERS[embedding.provider]
-    PROVIDERS[embedding.provider] = lambda *_: looked_at
-    try:
+    looked_at = Observed(inner, instead) if inner else None
+    with patch.dict(PROVIDERS, {embedding.provider: lambda *_: looked_at}):
         yield looked_at
-    finally:
-        PROVIDERS[embedding.provider] = row
 
 
 def make_set(work: Path, packages: Sequence[Package], cap: int) -> tuple[Path, list[Question]]:
@@ -182,7 +180,7 @@ def measured(setup: Setup, tree: Path, questions: Sequence[Question], chunks: Se
         with Index.open(tree, setup.options(Path(home))) as index:
             summary = built(index)
             for mode in setup.modes:
-                yield run(setup, mode, questions, summary, lambda text, mode=mode: search(index, text, mode))
+                yield run(setup, mode, questions, summary, partial(search, index, mode=mode))
         if embedder and setup.context is RULES:
             nearest = by_cosine(embedder, chunks)
             yield run(setup, "cosine", questions, summary, nearest)
@@ -330,7 +328,7 @@ def main() -> None:
     tree, questions = make_set(given.work.resolve(), packages, DENSE_CAP if given.dense else CAP)
     chunks = list(chunks_of(tree))
     print(f"{len(questions)} questions over {len(chunks)} chunks of {len(packages)} packages", flush=True)
-    runs = []
+    runs: list[Run] = []
     for setup in setups(given):
         runs += measured(setup, tree, questions, chunks)
         print(f"{setup.name} done", file=sys.stderr, flush=True)

@@ -98,7 +98,7 @@ def sources_of(tree: Path) -> list[Path]:
 def questions_of(files: Sequence[Path]) -> list[str]:
     """Make distinct questions of words of the tree, two of one file each."""
     asked: dict[str, None] = {}
-    for file in files * (QUESTIONS // max(len(files), 1) + 1):
+    for file in [*files] * (QUESTIONS // max(len(files), 1) + 1):
         names = re.findall(r"[A-Za-z_]{5,30}", file.read_text(encoding="utf-8", errors="replace"))
         if len(asked) < QUESTIONS and names:
             first, second = random.Random(len(asked)).choices(names, k=2)

@@ -16,7 +16,7 @@ import resource
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def ask(root: Path, home: Path) -> tuple[int, float, float]:
 
 def measured(root: Path, home: Path) -> Cost:
     spawn = multiprocessing.get_context("spawn")
-    answers = []
+    answers: list[Any] = []
     for step in (make, ask):
         with spawn.Pool(1) as pool:
             answers.append(pool.apply(step, (root, home)))

@@ -7,9 +7,9 @@ import json
 import os
 import tarfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -48,7 +48,8 @@ def make_clone(root: Path) -> Path:
     return root
 
 
-class Answers(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
     """All that an index finds and holds."""
 
     found: list[object]

@@ -152,7 +152,9 @@ class ForkedPopen(subprocess.Popen[Any]):
 
     asking: socket.socket
     """Of the `Forks`."""
-    modules = ("cqm.index.workers", "cqm.server.owner")
+    _child_created: bool
+    """Set by `subprocess`: it started the program."""
+    modules: tuple[str, ...] = ("cqm.index.workers", "cqm.server.owner")
 
     def __init__(self, args: Any, **given: Any) -> None:
         if not self._is_forked([*map(os.fspath, args)]):
@@ -309,7 +311,7 @@ def _become(asked: int, *descriptors: int) -> Callable[[], object]:
     os.environ.update(environment)
     os.chdir(folder)
     time.tzset()
-    subprocess.Popen = ForkedPopen  # type: ignore[misc]
+    subprocess.Popen = ForkedPopen  # type: ignore[misc, assignment]
     # Those of the process forked from write to another kind of file, and remember it.
     for number, (name, mode) in enumerate(zip(_STREAMS, "rww", strict=True)):
         before = getattr(sys, name)

@@ -306,7 +306,9 @@ def _shown(point: Any) -> Json:
 def _filter(wanted: Json | None) -> edge.Filter | None:
     if not wanted:
         return None
-    parts = {key: [_condition(it) for it in wanted.get(key) or ()] or None for key in ("must", "should", "must_not")}
+    parts: dict[str, Any] = {
+        key: [_condition(it) for it in wanted.get(key) or ()] or None for key in ("must", "should", "must_not")
+    }
     return edge.Filter(**parts)
 
 

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,7 +66,7 @@ class _Forged(str):
         return os.getpid, ()
 
 
-_ACTIONS = {
+_ACTIONS: dict[str, Callable[[str], object]] = {
     "say": str,
     "die": _killed,
     "spin": _spun,
