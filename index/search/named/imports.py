@@ -99,9 +99,9 @@ def _of_files(generation: Generation, imported: Imported) -> dict[str, int]:
     if imported.is_folder:
         found = _in_folder(paths, imported.module)
     else:
-        found = [
-            path for path in paths if f"/{path}".endswith(f"/{imported.module}") or _is_module(path, imported.module)
-        ]
+        # Most paths have not even its last word.
+        word = imported.module.rpartition("/")[2]
+        found = [path for path in paths if word in path and _is_module(path, imported.module)]
     found.sort(key=lambda path: (generation.role_of(path) is not None, path.count("/"), path))
     rows = (generation.manifest.chunks_of(path)[:1] for path in found[:_MOST_FILES])
     return {row.id: row.start_line for first in rows for row in first}
