@@ -285,7 +285,9 @@ def _looked(
         )
         ranked: Sequence[Ranked] = rank(question, found.evidence, weights, pinned.ids)
         if times == 1 and not example:
-            if wanted.mode is SearchMode.HYBRID and all(name.startswith(KNOWN_SPACE) for name in wanted.vectors):
+            is_readable = wanted.mode is SearchMode.HYBRID and all(it.startswith(KNOWN_SPACE) for it in wanted.vectors)
+            # Lines that were asked for come first, as they were found: nobody reads for those behind them.
+            if is_readable and not (pinned.ids and asked.names.routed):
                 ranked, late = _read_again(searching, question, ranked)
             ranked, failed = _reranked(searching, question.said, ranked)
             late = _joined(" ", late, failed)
