@@ -12,6 +12,8 @@ __all__ = [
     "names",
     "pasted",
     "places",
+    "relations",
+    "reports",
     "routes",
     "said",
     "stored_definitions",

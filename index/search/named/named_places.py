@@ -18,6 +18,7 @@ from cqm.index.search.named.declared_keys import declared_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
 from cqm.index.search.named.imports import import_in, imported_lines
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
+from cqm.index.search.named.quoted_lines import with_quoted_line
 from cqm.index.search.named.relations import related_lines
 from cqm.index.search.named.routes import read_route
 from cqm.index.search.named.tree_paths import Match, TreePaths, lacks_root_package, of_project, tree_of
@@ -205,7 +206,8 @@ def _at_places(
     found = [it for place, of_place in paired for it in _files(generation, place, of_place, text)]
     lines: dict[str, int] = {}
     called: dict[str, tuple[ChunkRow, NamedPlace]] = {}
-    for it in _first_of_each_stack(found):
+    for named in _first_of_each_stack(found):
+        it = named._replace(place=with_quoted_line(generation, named.place, named.rows))
         at = _moved(generation, it) or _rows_at(it)
         if not at and len(places) == 1:
             # The file was longer, or its lines don't matter.
