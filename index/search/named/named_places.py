@@ -17,12 +17,14 @@ from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.declared_keys import declared_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
 from cqm.index.search.named.imports import import_in, imported_lines
+from cqm.index.search.named.keyed_lines import keyed_lines
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
 from cqm.index.search.named.quoted_lines import with_quoted_line
 from cqm.index.search.named.relations import related_lines
 from cqm.index.search.named.routes import read_route
 from cqm.index.search.named.tree_paths import Match, TreePaths, lacks_root_package, of_project, tree_of
 from cqm.index.store.base import TERMS, Nearest, PointFilter
+from cqm.index.text.names.keys import key_in
 from cqm.index.text.names.parts import is_operator, last_part, name_key
 from cqm.index.text.places import NamedPlace
 from cqm.index.text.relations.asked import relation_in
@@ -156,6 +158,8 @@ def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
     lines = object_lines(lookup, question.text) or declared_lines(lookup, question.text)
     lines = lines or (related_lines(lookup, relation) if relation else {})
     lines = lines or (imported_lines(lookup, imported) if imported else {})
+    key = None if lines or question.places else key_in(question.text)
+    lines = lines or (keyed_lines(lookup, key, question.symbol) if key else {})
     if lines:
         return Names(without_names(question), routed=lines)
     is_missing = imported or (relation and relation.is_name and not relation.is_bare)

@@ -7,6 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from cqm.index.text.exact_words import is_spelled_as_name
+from cqm.index.text.relations.foreign import as_english
 
 
 class Relation(Enum):
@@ -221,10 +222,11 @@ def relation_in(text: str) -> AskedRelation | None:
     text = text.strip()
     if not _SHORTEST <= len(text) <= _LONGEST or "\n" in text:
         return None
-    if " " not in text:
+    if " " not in text and text.isascii():
         return _bare(text.strip("`"))
     please = _PLEASE.match(text)
     plain = text[please.end() if please else 0 :].rstrip("?. ").strip("` ")
+    plain = as_english(text) or plain
     if not _ASKS.match(plain):
         return None
     for relation, form in _forms():
