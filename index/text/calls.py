@@ -40,6 +40,22 @@ _SAMPLE = re.compile(
     re.MULTILINE,
 )
 """A line of a profiler."""
+_TESTED = re.compile(
+    # Maven, .NET, xUnit
+    r"^\[ERROR\] +(?:[a-z]\w{0,60}\.){0,20}(?P<maven>[A-Z]\w{0,200}\.\w{1,200})(?:\[[^\]\n]{0,100}\])? (?:-- )?"
+    r"Time elapsed"
+    r"|^ *Failed (?P<dotnet>[\w.]{3,300})(?:\([^\n]{0,200}\))? \[[\d<]"
+    r"|^ *(?P<xunit>[\w.]{3,300})(?:\([^\n]{0,200}\))? \[FAIL\]"
+    # JUnit's XML, that of Visual Studio, go test -json
+    r"|<testcase\b(?=[^>]{0,400}\bclassname=\"(?:[\w./]{0,300}[./\\])?(?P<owner>\w{1,200}))"
+    r"(?=[^>]{0,400}\bname=\"(?P<case>\w{3,200}))"
+    r"|\btestName=\"(?P<trx>[\w.]{3,300})|\"Test\":\"(?P<go>\w{3,200})"
+    # unittest
+    r"|^(?:FAIL|ERROR): (?P<unit>test\w{0,200}) \(",
+    re.MULTILINE,
+)
+"""A test that a runner reports."""
+_ANY_TEST = re.compile(r"FAIL|Failed|<testcase|testName=|\"Test\":|Time elapsed|^ERROR: test")
 _RECEIVER = re.compile(r"\(\*?(\w{1,200})\)")
 _INNER = re.compile(r"<(\w+)>[bdg]__\w+(?:\.MoveNext)?|<>c\w*\.?")
 _GENERIC = re.compile(r"`\d+|<[^<>]{0,100}>")
@@ -57,9 +73,11 @@ def calls_in(text: str) -> tuple[str, ...]:
     text = text[:_MOST_CHARACTERS]
     # Most questions have no number.
     found = [*islice(_SAMPLE.finditer(text), _MOST)] if _ANY_DIGIT.search(text) else []
+    if _ANY_TEST.search(text):
+        found += islice(_TESTED.finditer(text), _MOST - len(found))
     if "\n" in text.strip():
         found += islice(_CALLS.finditer(plain_text(text)), _MOST - len(found))
-    names = [_plain(next(filter(None, match.groups()))) for match in found]
+    names = [_plain(".".join(filter(None, match.groups()))) for match in found]
     return tuple(dict.fromkeys(filter(None, names)))
 
 

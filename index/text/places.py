@@ -33,6 +33,7 @@ _FUNCTION = re.compile(
     r"|<(\w+)>[bdg]__|\bat [\w.`+]{0,300}?(?<!\w)(\w+)(?:\[[^\]\n]{0,100}\])?\([^\n]{0,300}\)\s*$"
     r"|: (?:[A-Z]\w{0,80}\.){1,12}(\w+)[?!]?/\d|^\s*#\d+ +(?:0x[0-9a-f]+ )?in (\w+) "
 )
+_TITLES = re.compile(r"::| [>\u203a] ")
 _PORT = re.compile(r"^\d{2,5}/")
 _ADDRESS = re.compile(r"\b(?:https?://|[a-z][a-z0-9+.-]{1,30}://(?=[^\s?]{0,300}\?))[^\s<>\"'`)\]]{1,600}")
 _ANY_FILE = re.compile(PATH)
@@ -89,7 +90,7 @@ _ANY_LINE = re.compile(
     r"|(?:line|row)s?(?: no\.?)?[:=.]? ?[#~]?\d|\bl\. ?\d|\d(?:st|nd|rd|th) line"
     r"|\bsed -n|\bln\.? ?\d|\w \d{1,7}:\d|\w\.\w+::\w"
     r"|^ *(?:Line +\S|FILE: |SF:|\d{1,7}:|ROUTINE =)|://\S|line number \d|\w\.\w{2,6}:[^\W\d_]{1,12} \d"
-    r"|\d% +\d|^filename ",
+    r"|\d% +\d|^filename |(?:test|spec)\S{0,60} > \w|\u25cf ",
     re.MULTILINE | re.IGNORECASE,
 )
 _IS_PATH = re.compile(rf"[^\s\0]{{1,{LONGEST_PATH}}}")
@@ -202,7 +203,7 @@ def _frame(text: str, start: int, end: int, groups: Mapping[str, str | None], or
     near = groups.get("test") or "".join(f".{name} " for name in called) + around
     before = text[max(text.rfind("\n", 0, start) + 1, start - _LONGEST_NEAR) : start]
     leads = bool(_BEFORE_MESSAGE.fullmatch(before))
-    test = (groups.get("test") or "").rpartition(":")[2]
+    test = _TITLES.split(groups.get("test") or "")[-1]
     function = test or (called[-1] if called else _function_beside(around))
     return Frame(start, order, NamedPlace(path, first, last, near, leads=leads, function=function))
 

@@ -1,18 +1,33 @@
 """Find the lines that say a key of a question which is no symbol: a header, a setting, an event, an id."""
 
 import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from cqm.chunkers.source_types import CODE, CONFIG, DATA, source_type_of
+from cqm.index.generations.generation import Generation
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.search.named.defining import NameLookup, are_so
+from cqm.index.search.named.relations import related_lines
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.keys import Key, nested_line
+from cqm.index.text.relations.asked import AskedRelation, Relation
 from cqm.index.text.terms import query_terms
 
 _MOST_CHUNKS, _MOST_LINES = 400, 10
 _ENGLISH = re.compile(r"(?:^|[/_.-])en(?:[_-]?(?:us|gb))?(?:[/_.-]|$)|/values/strings", re.IGNORECASE)
 _OF_TEXTS = re.compile(r"(?:^|/)(?:lang|locales?|i18n|l10n|translations?|values)[/_.-]", re.IGNORECASE)
 _NAME = re.compile(r"[\w-]+")
+_TYPE = re.compile(
+    r"\b(?:class|struct|interface|record|type|object|trait|message)\s+\w|^\s+private |@Column", re.MULTILINE
+)
+_DECLARED = re.compile(
+    r"(?:^|[\s\"'`(,@$*&])([A-Za-z_]\w{1,60})"
+    r"(?=\??[\"'`]?\s{0,4}[:;=,`{)]|[ \t]{1,40}[\w\[\]*.<>?]{1,60}[ \t]{0,40}(?:`|$))",
+    re.MULTILINE,
+)
+"""The name of a field before what follows it in a declaration of any language."""
+_LEAST_FIELDS, _LEAST_SHARE = 3, 0.6
 _ASIDE = re.compile(r"(?:^|/)(?:vendor/|third_party/|node_modules/)")
 
 
@@ -27,13 +42,10 @@ def keyed_lines(lookup: NameLookup, key: Key, symbol: str) -> dict[str, int]:
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    if symbol and are_so(lookup.defining(symbol), symbol):
+    # A text of a program may have the name of a symbol; one that only translations define has it for their text.
+    if symbol and are_so([it for it in lookup.defining(symbol) if not _OF_TEXTS.search(it.path)], symbol):
         return {}
-    generation = lookup.generation
-    (found,) = generation.store.search([Nearest(TERMS, query_terms(key.name), _MOST_CHUNKS)])
-    chunks = generation.candidates.of(found)
-    texts = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
-    read = [*zip(chunks, texts, strict=True)]
+    read = _read(lookup.generation, key.name)
     for form in key.forms:
         lines = [
             (it, text.count("\n", 0, at.end())) for it, text in read if key.name in text and (at := form.search(text))
@@ -41,7 +53,49 @@ def keyed_lines(lookup: NameLookup, key: Key, symbol: str) -> dict[str, int]:
         if lines:
             return _best(lines)
     nested = [(it, line) for it, text in read if key.parts and (line := _nested(key, it, text)) >= 0]
-    return _best(nested)
+    if nested or len(key.parts) != 2:  # noqa: PLR2004 - a table and its column
+        return _best(nested)
+    return related_lines(lookup, AskedRelation(Relation.MIGRATES, key.parts[1], key.parts[0]))
+
+
+def _read(generation: Generation, words: str) -> list[tuple[Candidate, str]]:
+    """Return the best chunks for some words, with their texts."""
+    (found,) = generation.store.search([Nearest(TERMS, query_terms(words), _MOST_CHUNKS)])
+    chunks = generation.candidates.of(found)
+    texts = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
+    return [*zip(chunks, texts, strict=True)]
+
+
+def body_lines(lookup: NameLookup, fields: Sequence[str]) -> dict[str, int]:
+    """Return the lines of types that declare most of the fields of a body, by id of their chunk; empty for none.
+
+    Parameters:
+        lookup: of the index to search.
+        fields: from `fields_in`.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    wanted = {_plain(it) for it in fields}
+    told: list[tuple[int, Candidate, str]] = []
+    for chunk, text in _read(lookup.generation, " ".join(fields)):
+        if source_type_of(chunk.language) == CODE and _TYPE.search(text):
+            told.append((len(wanted & {_plain(it) for it in _DECLARED.findall(text)}), chunk, text))
+    most = max((count for count, *_ in told), default=0)
+    if most < max(_LEAST_FIELDS, _LEAST_SHARE * len(wanted)):
+        return {}
+    best = [(chunk, text) for count, chunk, text in told if count == most]
+    best.sort(key=lambda it: (_rank(it[0]), len(it[1])))
+    return {it.id: it.start_line + _first_field(text, wanted) for it, text in best[:_MOST_LINES]}
+
+
+def _first_field(text: str, wanted: AbstractSet[str]) -> int:
+    declared = (it.start() for it in _DECLARED.finditer(text) if _plain(it[1]) in wanted)
+    return text.count("\n", 0, next(declared, 0))
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 def _nested(key: Key, chunk: Candidate, text: str) -> int:

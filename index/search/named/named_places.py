@@ -17,7 +17,7 @@ from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.declared_keys import declared_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
 from cqm.index.search.named.imports import import_in, imported_lines
-from cqm.index.search.named.keyed_lines import keyed_lines
+from cqm.index.search.named.keyed_lines import body_lines, keyed_lines
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
 from cqm.index.search.named.quoted_lines import with_quoted_line
 from cqm.index.search.named.relations import related_lines
@@ -28,6 +28,7 @@ from cqm.index.text.names.keys import key_in
 from cqm.index.text.names.parts import is_operator, last_part, name_key
 from cqm.index.text.places import NamedPlace
 from cqm.index.text.relations.asked import relation_in
+from cqm.index.text.reports.bodies import fields_in
 from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import label_term
 
@@ -160,6 +161,8 @@ def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
     lines = lines or (imported_lines(lookup, imported) if imported else {})
     key = None if lines or question.places else key_in(question.text)
     lines = lines or (keyed_lines(lookup, key, question.symbol) if key else {})
+    fields = [] if lines or question.places or question.route else fields_in(question.text)
+    lines = lines or (body_lines(lookup, fields) if fields else {})
     if lines:
         return Names(without_names(question), routed=lines)
     is_missing = imported or (relation and relation.is_name and not relation.is_bare)
@@ -360,7 +363,8 @@ def _rows_at(found: _Found) -> list[ChunkRow]:
     if not place.first or place.first > rows[-1].end_line:
         # Of a test by its name, or of another version of the file.
         said = {*_WORD.findall(place.near.partition("\n")[0])}
-        return [row for row in rows if any(last_part(name) in said for name in row.defines)][:1]
+        named = [row for row in rows if place.function and any(it.endswith(place.function) for it in row.defines)]
+        return (named or [row for row in rows if any(last_part(name) in said for name in row.defines)])[:1]
     at = _with_lines(rows, place)
     # Chunks of a tree contain each other: the smallest is the most exact.
     at.sort(key=lambda row: (row.end_line - row.start_line) if place.first == place.last else row.start_line)

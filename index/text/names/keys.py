@@ -15,14 +15,23 @@ _HEADER = r"[A-Z][A-Za-z0-9]{0,40}(?:-[A-Z0-9][A-Za-z0-9]{0,40}){1,8}"
 _KEY = re.compile(
     rf"{_ABOUT}{_MARKS}(?:#(?P<id>[A-Za-z][\w]*(?:-[\w]+)+)|(?P<header>{_HEADER})(?:: \S.{{0,150}})?"
     r"|(?P<path>[A-Za-z_$][\w-]*(?:[.:][\w*-]+){1,10})|(?P<word>[a-z][a-z0-9]*(?:-[a-z0-9]+)+)"
+    r"|(?P<flag>--[a-z][\w-]+)|(?P<name>[A-Za-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+)"
+    rf"|(?:docker (?:stage |build .{{0,100}}?--target[ =])|COPY --from=|AS )(?P<stage>\w[\w.-]*)(?: \.)?"
     rf"|(?P<constant>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+))(?:=\S{{0,100}})?[`'\"\]:]{{0,2}}(?: header| event| setting| key)?"
 )
 _QUOTED, _ALONE = r"[\"'`]KEY[\"'`:]", r"(?<![\w-])KEY(?![\w-])"
 _FORMS = {
-    "id": (r"\bid[=:] ?{?[\"'`]KEY[\"'`]", rf"#KEY(?![\w-])|{_QUOTED}"),
+    "id": (
+        r"^[^\n{};\"'<]{0,200}?#KEY(?![\w-])[^\n{};\"'<]{0,200}?(?:[{,]|$)",
+        r"\bid[=:] ?{?[\"'`]KEY[\"'`]",
+        rf"#KEY(?![\w-])|{_QUOTED}",
+    ),
     "header": (_QUOTED, _ALONE),
     "path": (r"^[ \t]*[\"']?KEY[\"']?[ \t]*(?:=>|[:=])|\$\{KEY[:}]|[\"'`/]KEY(?=[\"'`])",),
     "word": (_QUOTED,),
+    "name": (r"^[ \t]*[\"']?KEY[\"']?[ \t]*(?:=>|:)|[\"'`]KEY[\"'`]",),
+    "flag": (r"[\"'`]KEY(?![\w-])", _ALONE),
+    "stage": (r"^(?i:FROM)[ \t][^\n]{0,200}[ \t](?i:AS)[ \t]+KEY[ \t]*$",),
     "data": (_QUOTED, _ALONE),
     "constant": (r"^[ \t]*(?:-[ \t]+|export |ENV |ARG |set )?[\"']?KEY[\"']?[ \t]*[:=]", _ALONE),
 }

@@ -144,6 +144,7 @@ _FORMS = (
         Relation.MIGRATES,
         rf"(?:when|where) (?:was|is) {_COLUMN} (?:added|introduced|created) (?:to|on|in) {_TABLE}",
     ),
+    (Relation.MIGRATES, rf"(?:the )?(?:(?:db|database|sql) )?column {_NAME} (?:of|in|on) {_TABLE}"),
     (Relation.MIGRATES, rf"add_column[ (]+[:'\"]?(?P<of>\w{{2,80}})['\"]?,? +:?{_NAME}"),
     (
         Relation.STYLES,
@@ -185,7 +186,7 @@ _FORMS = (
 """The first that is all of the question counts."""
 _ASKS = re.compile(
     r"(?:who|whats?|which|where|when|how|all|the|list|direct|known|sub|implement|inheritors|descendants|child|derived"
-    r"|conform|overrid|server|unit|integration|functional|existing|tests?\b|specs?\b|template|view|component|page|partial"
+    r"|conform|column|db|database|sql|overrid|server|unit|integration|functional|existing|tests?\b|specs?\b|template|view|component|page|partial"
     r"|layout|screen|DI\b|IoC|dependency|binding|provider|registration|default|value|env|migration|add_column|s?css"
     r"|style|i18n|translation|locali|locale|lang|string|text|npm|yarn|pnpm|bun|composer|make|rake|just|php|artisan"
     r"|python3?|\./|manage|event|handler|listener|subscriber|emitter|publisher|consumer|call|usage|uses|references"

@@ -129,6 +129,15 @@ FORMS = (
     ),
     Form(re.compile(rf"^\|\|[ \t]*{PATH}: {LINE}(?:-{LAST})?(?=,|[ \t]*$)", re.MULTILINE)),
     Form(re.compile(rf"#L{LINE}(?: ?- ?#?L{LAST})? (?:was|were) not covered by tests\s{{1,4}}{PATH}")),
+    # Vitest: tests/app.test.ts > App > runs; Jest: the titles of a test some lines below its file.
+    Form(re.compile(rf"{START}(?=\S{{0,300}}?(?:test|spec)\S{{0,60}} > ){PATH} > (?P<test>[^\n]{{1,300}})")),
+    Form(
+        re.compile(
+            rf"^[ \t]{{0,4}}FAIL[ \t]+{PATH}[^\n]{{0,100}}\n(?:[^\n]{{0,200}}\n){{0,3}}?[ \t]*"
+            r"\u25cf (?P<test>[^\n]{1,300})",
+            re.MULTILINE,
+        )
+    ),
     # git blame --porcelain.
     Form(
         re.compile(
