@@ -31,19 +31,19 @@ _LEAST_FIELDS, _LEAST_SHARE = 3, 0.6
 _ASIDE = re.compile(r"(?:^|/)(?:vendor/|third_party/|node_modules/)")
 
 
-def keyed_lines(lookup: NameLookup, key: Key, symbol: str) -> dict[str, int]:
+def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str, int]:
     """Return the lines that say a key, by id of their chunk, best first; empty for none, and for the name of a symbol.
 
     Parameters:
         lookup: of the index to search.
         key: from `key_in`.
-        symbol: that the question may name instead; empty for none.
+        names: of symbols that the question may be instead.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
     # A text of a program may have the name of a symbol; one that only translations define has it for their text.
-    if symbol and are_so([it for it in lookup.defining(symbol) if not _OF_TEXTS.search(it.path)], symbol):
+    if any(are_so([it for it in lookup.of(name) if not _OF_TEXTS.search(it.path)], name) for name in names):
         return {}
     read = _read(lookup.generation, key.name)
     for form in key.forms:

@@ -159,14 +159,23 @@ def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
     lines = object_lines(lookup, question.text) or declared_lines(lookup, question.text)
     lines = lines or (related_lines(lookup, relation) if relation else {})
     lines = lines or (imported_lines(lookup, imported) if imported else {})
-    key = None if lines or question.places else key_in(question.text)
-    lines = lines or (keyed_lines(lookup, key, question.symbol) if key else {})
-    fields = [] if lines or question.places or question.route else fields_in(question.text)
-    lines = lines or (body_lines(lookup, fields) if fields else {})
     if lines:
         return Names(without_names(question), routed=lines)
+    if said := _said_lines(lookup, question):
+        # The chunk's own key is named after the question.
+        return Names(question, routed=said)
     is_missing = imported or (relation and relation.is_name and not relation.is_bare)
     return Names(question, is_route_missing=True) if is_missing else None
+
+
+def _said_lines(lookup: NameLookup, question: Question) -> dict[str, int]:
+    """Return the lines that say a key which no symbol has, or declare the fields of a body."""
+    if question.places:
+        return {}
+    if key := key_in(question.text):
+        return keyed_lines(lookup, key, [*filter(None, (question.symbol, *question.notations))])
+    fields = [] if question.route else fields_in(question.text)
+    return body_lines(lookup, fields) if fields else {}
 
 
 def _with_meant_names(lookup: NameLookup, question: Question) -> tuple[Question, str]:
