@@ -50,12 +50,15 @@ _TESTED = re.compile(
     r"|<testcase\b(?=[^>]{0,400}\bclassname=\"(?:[\w./]{0,300}[./\\])?(?P<owner>\w{1,200}))"
     r"(?=[^>]{0,400}\bname=\"(?P<case>\w{3,200}))"
     r"|\btestName=\"(?P<trx>[\w.]{3,300})|\"Test\":\"(?P<go>\w{3,200})"
+    # GoogleTest, Pest
+    r"|^\[ +FAILED +\] (?P<gtest>\w{1,200}\.\w{1,200})|--gtest_filter=(?P<filter>\w{1,200}\.\w{1,200})"
+    r"|^ *FAILED +(?:\w{1,80}\\){0,20}(?P<pest>\w{1,200}) > (?P<method>\w{3,200})$"
     # unittest
     r"|^(?:FAIL|ERROR): (?P<unit>test\w{0,200}) \(",
     re.MULTILINE,
 )
 """A test that a runner reports."""
-_ANY_TEST = re.compile(r"FAIL|Failed|<testcase|testName=|\"Test\":|Time elapsed|^ERROR: test")
+_ANY_TEST = re.compile(r"FAIL|gtest_filter|Failed|<testcase|testName=|\"Test\":|Time elapsed|^ERROR: test")
 _RECEIVER = re.compile(r"\(\*?(\w{1,200})\)")
 _INNER = re.compile(r"<(\w+)>[bdg]__\w+(?:\.MoveNext)?|<>c\w*\.?")
 _GENERIC = re.compile(r"`\d+|<[^<>]{0,100}>")

@@ -265,7 +265,8 @@ def _scope_of(name: str, attributes: Mapping[str, str], start: int) -> _Scope:
     scope = _Scope()
     # SpotBugs: sourcefile="Gson.java" sourcepath="com/google/gson/Gson.java".
     if name == "line":
-        if "0" not in {attributes.get(key, "0") for key in _HITS}:
+        hits = [attributes[key] for key in _HITS if key in attributes]
+        if hits and "0" not in hits:
             return scope
         # Of reports of coverage: Cobertura's "number", JaCoCo's "nr", Clover's "num".
         attributes = {f"line{key}" if key in _NUMBERS else key: it for key, it in attributes.items()}

@@ -84,7 +84,7 @@ _AFTER = tuple(
     )
 )  # fmt: skip
 _FOLLOWS = frozenset("`'\"?:[( #,+|@;&\t*$")
-_ANY_DIGIT = re.compile(r"\d")
+_ANY_SIGN = re.compile(r"\d|::|\u25cf| > ")
 _ANY_LINE = re.compile(
     r"[:(#\[+|,;=L@$\t] ?\"?(?:L|l|n|lines?[ -])?\d"
     r"|(?:line|row)s?(?: no\.?)?[:=.]? ?[#~]?\d|\bl\. ?\d|\d(?:st|nd|rd|th) line"
@@ -116,8 +116,8 @@ def places_in(text: str) -> list[NamedPlace]:
     Parameters:
         text: a question, a message or a log.
     """
-    # Most questions have no number.
-    if not _ANY_DIGIT.search(text) and "::" not in text:
+    # Most questions have neither a number nor the title of a test.
+    if not _ANY_SIGN.search(text):
         return []
     half = _MOST_CHARACTERS // 2
     parts = [text] if len(text) <= _MOST_CHARACTERS else [text[:half], text[-half:]]

@@ -1,6 +1,7 @@
 """Say a question about a relation of a name, asked in another language than English, in English.
 
-Its forms are rows of `static/foreign.tsv`: German, French, Spanish, Portuguese, Italian, Chinese, Japanese, Korean.
+Its forms are rows of `static/foreign.tsv` with their language: German, French, Spanish (with Portuguese and Italian),
+Chinese, Japanese, Korean.
 Before them stand parts of several forms, such as the words for the kinds of names.
 """
 
@@ -8,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 _LONGEST = 200
 _QUOTES = "`'\"\u00ab\u00bb\u300c\u300d\u300e\u300f\u201e\u201c\u201d"
@@ -15,22 +17,31 @@ _NAME = (
     rf"[{_QUOTES}]?\s?(?P<name>[@.#]?[A-Za-z_$](?:[A-Za-z0-9_$.:#\\/-]{{0,120}}[A-Za-z0-9_$])?(?:\(\))?)\s?[{_QUOTES}]?"
 )
 """Letters of these languages are around a name, so it has none but ASCII."""
-_ASKS = re.compile(
-    r"(?:w(?:er|o|as|ie|elche[rs]?)|alle|aufruf\w*|verwendung\w*|unit-?tests?|tests?|implementier\w*|unterklassen"
-    r"|abgeleitete|subklassen|die|css\S*|stil|qui|qu[eé]|quels?|quelles?|quali?|quale|quais|qu'est|o[uù]|tous|toutes|les?|las?|los|os|as"
-    r"|i|il|gli|el|appel\w*|utilis\w*|usages?|r[eé]f\w*|sous|classes|implémentations?|implementac\w*|valeur|valore?|styles?"
-    r"|estilos?|d[oó]nde|onde|dove|chi|todas|llamadas|usos|chamadas|chiamate|usi|riferimenti|pruebas|prove|testes"
-    r"|subclas\w*|sottoclassi|cu[aá]l|qui[eé]n|quem)\b|.{0,150}[\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3]",
-    re.IGNORECASE,
-)
-"""Beginnings of such questions; of Chinese, Japanese and Korean any letter."""
+_BEGINNINGS = {
+    "de": r"(?:w(?:er|o|as|ie|elche[rsn]?)|alle|aufruf\w*|verwendung\w*|benutzer|(?:unit-)?tests? (?:für|von|zu"
+    r"|testet|testen|prüfen|decken)|implementierung\w*|unterklassen|abgeleitete|subklassen|die"
+    r"|(?:css|stil|style)\S* (?:für|von|der|zu)|standardwert|vorgabewert|wert|übersetzung|text)\b",
+    "fr": r"(?:qui|quels?|quelles?|o[uù]|tous|toutes|les?|la|appel(?:s|ants)?|utilisations?|usages? (?:de|à|d')"
+    r"|références|tests? (?:unitaires|de|pour|d'|testent|couvrent)|sous-classes|classes dérivées"
+    r"|implémentations?|valeur|traduction|styles? (?:de|pour))\b|qu'est",
+    "es": r"(?:qu[eé]|quali?|quale|quais|d[oó]nde|onde|dove|chi|qui[eé]n|quem|cu[aá]l|las?|los|os?|as?|i|il|le|gli|el"
+    r"|todas|llamadas|usos|chamadas|chiamate|usi|refer[eê]nci?as|riferimenti|pruebas|prove|testes"
+    r"|tests? (?:unitari\w+|de|para|di|per|do|da)|implementaciones|implementações|implementazioni|subcl\w+|sottoclassi"
+    r"|valore?|estilos?|stili?|traducción|tradução|traduzione|styles? (?:de|para|di|per))\b",
+}
+"""Of such questions."""
+_LATIN = {language: re.compile(form, re.IGNORECASE) for language, form in _BEGINNINGS.items()}
+_PLEASES = r"(?:zeige?(?: mir)?|finde|montre(?:-moi)?|trouve|muestra(?:me)?|busca|mostra) "
+_ASKS = re.compile(rf"[\u00bf\s]{{0,9}}(?:{_PLEASES})?(?:{'|'.join(_BEGINNINGS.values())})", re.IGNORECASE)
+_SCRIPTS = {
+    "ja": re.compile("[\u3041-\u30fa]"),
+    "zh": re.compile("[\u4e00-\u9fff]"),
+    "ko": re.compile("[\uac00-\ud7a3]"),
+}
+"""Letters of a language; those of Chinese may be of Japanese."""
 _OTHER_SCRIPT = re.compile("[\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3]")
 _AROUND = re.compile(r"^[\u00bf\s]+|[\s?.!\u3002\uff1f\uff01]+$")
-_PLEASE = re.compile(
-    r"(?:zeige?(?: mir)?|finde|montre(?:-moi)?|trouve|muestra(?:me)?|busca|mostra) |\u8bf7\u95ee"
-    r"|\u627e\u5230|\u627e\u51fa|\u67e5\u627e",
-    re.IGNORECASE,
-)
+_PLEASE = re.compile(rf"{_PLEASES}|\u8bf7\u95ee|\u627e\u5230|\u627e\u51fa|\u67e5\u627e", re.IGNORECASE)
 
 
 def as_english(text: str) -> str:
@@ -41,27 +52,40 @@ def as_english(text: str) -> str:
     Parameters:
         text: of the question, of one line.
     """
-    if len(text) > _LONGEST:
+    is_cjk = not text.isascii() and _OTHER_SCRIPT.search(text) is not None
+    if len(text) > _LONGEST or not (is_cjk or _ASKS.match(text)):
         return ""
     plain = _AROUND.sub("", _PLEASE.sub("", text.strip(), count=1)).strip()
-    if not _ASKS.match(plain):
-        return ""
-    for said, form in _forms():
-        if found := form.fullmatch(plain):
-            name = found["name"]
+    marks = _SCRIPTS if is_cjk else _LATIN
+    for language, mark in marks.items():
+        found = _said(plain, language) if (mark.search(plain) if is_cjk else mark.match(plain)) else None
+        if found:
             # Among letters of another script each word of these is a name.
-            is_marked = _OTHER_SCRIPT.search(plain) or plain[found.start("name") - 1 : found.start("name")] in _QUOTES
-            return said.format(f"`{name}`" if is_marked else name)
+            is_marked = is_cjk or plain[found.at - 1 : found.at] in _QUOTES
+            return found.said.format(f"`{found.name}`" if is_marked else found.name)
     return ""
 
 
+def _said(text: str, language: str) -> "_Said | None":
+    matches = ((said, form.fullmatch(text)) for said, form in _forms(language))
+    return next((_Said(said, it["name"], it.start("name")) for said, it in matches if it), None)
+
+
+class _Said(NamedTuple):
+    """A question in English with "{}" for the name, and where that is in the text."""
+
+    said: str
+    name: str
+    at: int
+
+
 @cache
-def _forms() -> Sequence[tuple[str, re.Pattern[str]]]:
+def _forms(language: str) -> Sequence[tuple[str, re.Pattern[str]]]:
     # Few questions are of them, and their compilation takes time.
     rows = files(__package__).joinpath("static", "foreign.tsv").read_text("utf-8").splitlines()
-    told = [(said, form) for said, form in (row.split("\t") for row in rows)]
-    parts = {f"{{{said}}}": form for said, form in told if "{}" not in said} | {"{name}": _NAME}
-    return [(said, _compiled(form, parts)) for said, form in told if "{}" in said]
+    table = [row.split("\t") for row in rows]
+    parts = {f"{{{name}}}": form for of, name, form in table if not of} | {"{name}": _NAME}
+    return [(said, _compiled(form, parts)) for of, said, form in table if of == language]
 
 
 def _compiled(form: str, parts: Mapping[str, str]) -> re.Pattern[str]:
