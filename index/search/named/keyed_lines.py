@@ -12,7 +12,7 @@ from cqm.index.search.named.relations import related_lines
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.keys import Key, nested_line
 from cqm.index.text.relations.asked import AskedRelation, Relation
-from cqm.index.text.terms import query_terms
+from cqm.index.text.terms import SparseTerms, name_term, query_terms
 
 _MOST_CHUNKS, _MOST_LINES = 400, 10
 _ENGLISH = re.compile(r"(?:^|[/_.-])en(?:[_-]?(?:us|gb))?(?:[/_.-]|$)|/values/strings", re.IGNORECASE)
@@ -45,7 +45,8 @@ def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str,
     # A text of a program may have the name of a symbol; one that only translations define has it for their text.
     if any(are_so([it for it in lookup.of(name) if not _OF_TEXTS.search(it.path)], name) for name in names):
         return {}
-    read = _read(lookup.generation, key.name)
+    # Of one word the chunks that have it are known at once.
+    read = _read(lookup.generation, name_term(key.name) if key.name.isidentifier() else query_terms(key.name))
     for form in key.forms:
         lines = [
             (it, text.count("\n", 0, at.end())) for it, text in read if key.name in text and (at := form.search(text))
@@ -58,9 +59,9 @@ def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str,
     return related_lines(lookup, AskedRelation(Relation.MIGRATES, key.parts[1], key.parts[0]))
 
 
-def _read(generation: Generation, words: str) -> list[tuple[Candidate, str]]:
+def _read(generation: Generation, words: SparseTerms) -> list[tuple[Candidate, str]]:
     """Return the best chunks for some words, with their texts."""
-    (found,) = generation.store.search([Nearest(TERMS, query_terms(words), _MOST_CHUNKS)])
+    (found,) = generation.store.search([Nearest(TERMS, words, _MOST_CHUNKS)])
     chunks = generation.candidates.of(found)
     texts = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
     return [*zip(chunks, texts, strict=True)]
@@ -78,7 +79,7 @@ def body_lines(lookup: NameLookup, fields: Sequence[str]) -> dict[str, int]:
     """
     wanted = {_plain(it) for it in fields}
     told: list[tuple[int, Candidate, str]] = []
-    for chunk, text in _read(lookup.generation, " ".join(fields)):
+    for chunk, text in _read(lookup.generation, query_terms(" ".join(fields))):
         if source_type_of(chunk.language) == CODE and _TYPE.search(text):
             told.append((len(wanted & {_plain(it) for it in _DECLARED.findall(text)}), chunk, text))
     most = max((count for count, *_ in told), default=0)

@@ -55,12 +55,20 @@ def _side(rows: list[str], kept: tuple[str, ...]) -> Quoted:
 
 def without_marks(text: str) -> str:
     """Return a pasted text without the marks of a diff, a merge or `git blame`; as it is where it has none of them."""
-    if not _ANY_MARK.search(text):
-        return text
+    return _plain(text, _SIGN) if _ANY_MARK.search(text) else text
+
+
+def sides_of(text: str) -> list[str]:
+    """Return a pasted diff with its changes and without them; of other texts the one without marks."""
+    if not _ANY_MARK.search(text) or not _CHANGE.search(text):
+        return [without_marks(text)]
+    sides = [_plain(text, re.compile(rf"^[{kept} ]|^[{left}][^\n]*\n?", re.MULTILINE)) for kept, left in ("+-", "-+")]
+    return [*dict.fromkeys(sides)]
+
+
+def _plain(text: str, signs: re.Pattern[str]) -> str:
     plain = _MERGE.sub("", _BLAME.sub("", text))
-    if not _is_diff(plain):
-        return plain
-    return _SIGN.sub("", _HEAD.sub("", plain))
+    return signs.sub("", _HEAD.sub("", plain)) if _is_diff(plain) else plain
 
 
 def _is_diff(text: str) -> bool:

@@ -22,7 +22,8 @@ FILES = {
     "src/shop/OrderTest.java": "package shop;\n\nclass OrderTest {\n  @Test\n  void sumsTotals() {\n    check();\n"
     "  }\n\n  void check() {\n  }\n}\n",
     "web/routes.js": 'router.get("/orders/:id/lines", lines);\nrouter.delete("/orders/:id", remove);\n',
-    "web/app.test.ts": 'describe("Cart", () => {\n  it("adds an item", () => {\n    expect(add()).toBe(1);\n  });\n});\n',
+    "web/app.test.ts": 'describe("Cart", () => {\n  it("adds an item", () => {\n    expect(add()).toBe(1);\n'
+    "  });\n});\n",
     "web/cart.ts": "export function addsAnItem(cart: Cart) {\n  return cart.item;\n}\n",
 }
 
