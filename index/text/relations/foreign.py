@@ -18,20 +18,21 @@ _NAME = (
 )
 """Letters of these languages are around a name, so it has none but ASCII."""
 _BEGINNINGS = {
-    "de": r"(?:w(?:er|o|as|ie|elche[rsn]?)|alle|aufruf\w*|verwendung\w*|benutzer|(?:unit-)?tests? (?:für|von|zu"
-    r"|testet|testen|prüfen|decken)|implementierung\w*|unterklassen|abgeleitete|subklassen|die"
-    r"|(?:css|stil|style)\S* (?:für|von|der|zu)|standardwert|vorgabewert|wert|übersetzung|text)\b",
-    "fr": r"(?:qui|quels?|quelles?|o[uù]|tous|toutes|les?|la|appel(?:s|ants)?|utilisations?|usages? (?:de|à|d')"
-    r"|références|tests? (?:unitaires|de|pour|d'|testent|couvrent)|sous-classes|classes dérivées"
-    r"|implémentations?|valeur|traduction|styles? (?:de|pour))\b|qu'est",
-    "es": r"(?:qu[eé]|quali?|quale|quais|d[oó]nde|onde|dove|chi|qui[eé]n|quem|cu[aá]l|las?|los|os?|as?|i|il|le|gli|el"
-    r"|todas|llamadas|usos|chamadas|chiamate|usi|refer[eê]nci?as|riferimenti|pruebas|prove|testes"
-    r"|tests? (?:unitari\w+|de|para|di|per|do|da)|implementaciones|implementações|implementazioni|subcl\w+|sottoclassi"
-    r"|valore?|estilos?|stili?|traducción|tradução|traduzione|styles? (?:de|para|di|per))\b",
+    "de": r"(?:gibt|w(?:er|o|as|ie|elche[rsn]?)|alle|aufruf\w*|verwendung\w*|benutzer"
+    r"|(?:unit-)?tests? (?:für|von|zu|testet|testen|prüfen|decken)|implementierung\w*|unterklassen|abgeleitete"
+    r"|subklassen|die|(?:css|stil|style)\S* (?:für|von|der|zu)|standardwert|vorgabewert|wert|übersetzung|text)\b",
+    "fr": r"(?:y|existe|est-ce|classes|qui|quels?|quelles?|o[uù]|tous|toutes|les?|la|appel(?:s|ants)?|utilisations?"
+    r"|usages? (?:de|à|d')|références|tests? (?:unitaires|de|pour|d'|testent|couvrent)|sous-classes|implémentations?"
+    r"|valeur|traduction|styles? (?:de|pour))\b|qu'est",
+    "es": r"(?:en|em|in|hay|existen|há|existem|ci|esistono|clases|classes|classi|qu[eé]|quali?|quale|quais|d[oó]nde|onde"
+    r"|dove|chi|qui[eé]n|quem|cu[aá]l|las?|los|os?|as?|i|il|le|gli|el|todas|llamadas|usos|chamadas|chiamate"
+    r"|usi|refer[eê]nci?as|riferimenti|pruebas|prove|testes|tests? (?:unitari\w+|de|para|di|per|do|da)|implementaciones"
+    r"|implementações|implementazioni|subcl\w+|sottoclassi|valore?|estilos?|stili?|traducción|tradução|traduzione"
+    r"|styles? (?:de|para|di|per))\b",
 }
 """Of such questions."""
 _LATIN = {language: re.compile(form, re.IGNORECASE) for language, form in _BEGINNINGS.items()}
-_PLEASES = r"(?:zeige?(?: mir)?|finde|montre(?:-moi)?|trouve|muestra(?:me)?|busca|mostra) "
+_PLEASES = r"(?:zeige?(?: mir)?|finde|montre(?:-moi)?|trouve|mu[eé]stra(?:me)?|busca|mostra) "
 _ASKS = re.compile(rf"[\u00bf\s]{{0,9}}(?:{_PLEASES})?(?:{'|'.join(_BEGINNINGS.values())})", re.IGNORECASE)
 _SCRIPTS = {
     "ja": re.compile("[\u3041-\u30fa]"),
@@ -41,7 +42,9 @@ _SCRIPTS = {
 """Letters of a language; those of Chinese may be of Japanese."""
 _OTHER_SCRIPT = re.compile("[\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3]")
 _AROUND = re.compile(r"^[\u00bf\s]+|[\s?.!\u3002\uff1f\uff01]+$")
-_PLEASE = re.compile(rf"{_PLEASES}|\u8bf7\u95ee|\u627e\u5230|\u627e\u51fa|\u67e5\u627e", re.IGNORECASE)
+_PLEASE = re.compile(
+    rf"^[\u00bf\s]{{0,9}}(?:{_PLEASES}|\u8bf7\u95ee|\u627e\u5230|\u627e\u51fa|\u67e5\u627e)", re.IGNORECASE
+)
 
 
 def as_english(text: str) -> str:
