@@ -149,9 +149,9 @@ def read_question(text: str) -> Question:
         copied=() if symbol and not ("(" in text and "." in symbol) else tuple(copied_in(counting)),
         subject="" if symbol or places or calls else subject_of(text),
         named=() if symbol or places or calls else tuple(named_in(text)),
-        pasted=() if symbol or places or calls else tuple(
-            it for side in sides_of(text) for it in pasted_in(side, is_prose=is_issue(text))
-        ),
+        pasted=()
+        if symbol or places or calls
+        else tuple(it for side in sides_of(text) for it in pasted_in(side, is_prose=is_issue(text))),
         notations=names,
         declared=lines,
         parameters=parameters_in(text) if symbol or names or lines else (),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from cqm.index.text.addresses import plain_path
-from cqm.index.text.traces import NamedPlace
+from cqm.index.text.reports.traces import NamedPlace
 
 _ANY = re.compile(
     r"(?:line|row|lnum|start|begin)[\w.-]{0,12}[\\\"'\]]{0,9}\s{0,9}(?:=>|[:=>])(?:\s{0,9}int\()?"

@@ -12,7 +12,7 @@ from cqm.index.text.diagnostics import told_places
 from cqm.index.text.pasted import plain_text
 from cqm.index.text.reports.forms import DRIVE, FORMS, LAST, LINE, LONGEST_PATH, PATH, START, TO
 from cqm.index.text.reports.quoted import hunk_below
-from cqm.index.text.traces import AS_WRITTEN, INNERMOST_LAST, Frame, NamedPlace, in_order
+from cqm.index.text.reports.traces import AS_WRITTEN, INNERMOST_LAST, Frame, NamedPlace, in_order
 
 __all__ = ["NamedPlace", "path_in", "places_in"]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
-from cqm.index.text.traces import NamedPlace, Quoted
+from cqm.index.text.reports.traces import NamedPlace, Quoted
 
 _MOST_REPEATED = 50
 """Lines of a file that are alike: of more, such as "}", none tells a place."""

@@ -24,10 +24,10 @@ _BEGINNINGS = {
     "fr": r"(?:y|existe|est-ce|classes|qui|quels?|quelles?|o[uù]|tous|toutes|les?|la|appel(?:s|ants)?|utilisations?"
     r"|usages? (?:de|à|d')|références|tests? (?:unitaires|de|pour|d'|testent|couvrent)|sous-classes|implémentations?"
     r"|valeur|traduction|styles? (?:de|pour))\b|qu'est",
-    "es": r"(?:en|em|in|hay|existen|há|existem|ci|esistono|clases|classes|classi|qu[eé]|quali?|quale|quais|d[oó]nde|onde"
-    r"|dove|chi|qui[eé]n|quem|cu[aá]l|las?|los|os?|as?|i|il|le|gli|el|todas|llamadas|usos|chamadas|chiamate"
-    r"|usi|refer[eê]nci?as|riferimenti|pruebas|prove|testes|tests? (?:unitari\w+|de|para|di|per|do|da)|implementaciones"
-    r"|implementações|implementazioni|subcl\w+|sottoclassi|valore?|estilos?|stili?|traducción|tradução|traduzione"
+    "es": r"(?:en|em|in|hay|existen|há|existem|ci|esistono|clases|classes|classi|qu[eé]|quali?|quale|quais|d[oó]nde"
+    r"|onde|dove|chi|qui[eé]n|quem|cu[aá]l|las?|los|os?|as?|i|il|le|gli|el|todas|llamadas|usos|chamadas"
+    r"|chiamate|usi|refer[eê]nci?as|riferimenti|pruebas|prove|testes|tests? (?:unitari\w+|de|para|di|per|do|da)"
+    r"|implementaciones|implementações|implementazioni|subcl\w+|sottoclassi|valore?|estilos?|stili?|traducción|tradução|traduzione"
     r"|styles? (?:de|para|di|per))\b",
 }
 """Of such questions."""

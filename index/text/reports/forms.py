@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from cqm.index.text.traces import AS_WRITTEN, CALLERS_LAST, INNERMOST_LAST
+from cqm.index.text.reports.traces import AS_WRITTEN, CALLERS_LAST, INNERMOST_LAST
 
 LONGEST_PATH = 400
 # Every form is bounded: a text may be made to take long.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from cqm.index.text.traces import Quoted
+from cqm.index.text.reports.traces import Quoted
 
 _LONGEST_HUNK = 20_000
 """Characters."""
