@@ -196,6 +196,8 @@ _ASKS = re.compile(
 )
 """The beginnings of such questions."""
 _PLEASE = re.compile(r"(?:please |(?:can|could) you |find |show |list |give |tell |me |us ){1,5}", re.IGNORECASE)
+_OF_NPM = re.compile(r"^> [\w@/.-]{1,80}@\d[\w.-]{0,30} (?=\S)")
+"""The line that npm writes before it runs a script."""
 _EMITS = re.compile(r"\b(?:emit|publish|dispatch|fire|rais|sent|trigger)", re.IGNORECASE)
 _HEARS = re.compile(r"\b(?:listen|subscri|handle|consum|receiv)", re.IGNORECASE)
 _ANNOTATION = re.compile(r"@(?P<name>[A-Za-z][\w.]{2,80})")
@@ -227,7 +229,7 @@ def relation_in(text: str) -> AskedRelation | None:
         return _bare(text.strip("`"))
     please = _PLEASE.match(text)
     plain = text[please.end() if please else 0 :].rstrip("?. ").strip("` ")
-    plain = as_english(text) or plain
+    plain = as_english(text) or _OF_NPM.sub("npm run ", plain, count=1)
     if not _ASKS.match(plain):
         return None
     for relation, form in _forms():

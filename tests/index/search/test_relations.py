@@ -97,6 +97,7 @@ def first(index: Index, text: str) -> tuple[str, int | None]:
         ("who listens to mail:sent", "web/sent.ts", 2),
         ("where is the event mail:sent emitted", "web/send.ts", 2),
         ("what does npm run lint do", "package.json", 3),
+        ("> mail@1.0.0 lint", "package.json", 3),
         ("make deploy", "Makefile", 1),
         ("which migration added mail to users", "db/migrate/2_mail.rb", 3),
         ("mail error -43", "include/errors.h", 2),
