@@ -28,7 +28,7 @@ _DECLARED = re.compile(
 )
 """The name of a field before what follows it in a declaration of any language."""
 _LEAST_FIELDS, _LEAST_SHARE = 3, 0.6
-_ASIDE = re.compile(r"(?:^|/)(?:vendor/|third_party/|node_modules/)")
+_ASIDE = re.compile(r"(?:^|/)(?:vendor|third_party|node_modules|dist)/")
 
 
 def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str, int]:
@@ -115,6 +115,6 @@ def _best(lines: list[tuple[Candidate, int]]) -> dict[str, int]:
 def _rank(chunk: Candidate) -> tuple[bool, bool, bool, str, int]:
     """Order lines: of the program and its settings, texts in English first, of files with a role."""
     is_other = _OF_TEXTS.search(chunk.path) is not None and not _ENGLISH.search(chunk.path)
-    is_aside = chunk.role is not None or _ASIDE.search(chunk.path) is not None
+    is_aside = chunk.role is not None or chunk.is_generated or _ASIDE.search(chunk.path) is not None
     is_read = source_type_of(chunk.language) in {CODE, CONFIG, DATA}
     return is_other, is_aside, not is_read, chunk.path, chunk.start_line

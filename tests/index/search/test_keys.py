@@ -13,6 +13,7 @@ pytestmark = pytest.mark.processes
 FILES = {
     "app/client.py": "def send(request, retry_after):\n    # Retry after a request failed.\n    wait = 1\n"
     '    request.headers["X-Retry-After"] = wait\n    return request\n',
+    "a/dist/client.js": 'var a={"X-Retry-After":1};bus.emit("cart:item-added",a);\n',
     "app/retry.py": "def retry_after(x):\n    return x * 2\n",
     "app/cart.ts": "export class Cart {\n  addItem(item: Item) {\n    this.items.push(item);\n"
     '    bus.emit("cart:item-added", item);\n  }\n}\n',
