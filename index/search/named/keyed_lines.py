@@ -10,6 +10,7 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.search.named.defining import NameLookup, are_so
 from cqm.index.search.named.relations import related_lines
 from cqm.index.store.base import TERMS, Nearest
+from cqm.index.text.exact_words import is_spelled_as_name
 from cqm.index.text.names.keys import Key, nested_line
 from cqm.index.text.relations.asked import AskedRelation, Relation
 from cqm.index.text.terms import SparseTerms, name_term, query_terms
@@ -45,8 +46,10 @@ def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str,
     # A text of a program may have the name of a symbol; one that only translations define has it for their text.
     if any(are_so([it for it in lookup.of(name) if not _OF_TEXTS.search(it.path)], name) for name in names):
         return {}
-    # Of one word the chunks that have it are known at once.
-    read = _read(lookup.generation, name_term(key.name) if key.name.isidentifier() else query_terms(key.name))
+    # Of a word that is no other one, the chunks that have it are known at once.
+    word = key.parts[-1] if key.parts else key.name
+    is_own = word.isidentifier() and (word == key.name or is_spelled_as_name(word))
+    read = _read(lookup.generation, name_term(word) if is_own else query_terms(key.name))
     for form in key.forms:
         lines = [
             (it, text.count("\n", 0, at.end())) for it, text in read if key.name in text and (at := form.search(text))
