@@ -25,6 +25,7 @@ from cqm.index.text.names.notations import notations
 from cqm.index.text.names.parameters import parameters_in
 from cqm.index.text.names.parts import BETWEEN, NAME_PART, dotted, is_operator, name_key
 from cqm.index.text.places import NamedPlace, places_in
+from cqm.index.text.reports.quoted import sides_of, without_marks
 from cqm.index.text.routes.asked import AskedRoute, route_in
 from cqm.index.text.said import said
 from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems, with_labels
@@ -120,7 +121,8 @@ def read_question(text: str) -> Question:
     places = tuple(places_in(text))
     calls = tuple(map(dotted, calls_in(text)))
     is_trace = max(len(places), len(calls)) > 1 or "(most recent call" in text
-    counting = said(text, is_trace=is_trace)
+    quoted = without_marks(text)
+    counting = said(quoted, is_trace=is_trace)
     content = content_words(counting)
     lowered = [word.lower() for word in content]
     symbol = _symbol(text)
@@ -147,7 +149,9 @@ def read_question(text: str) -> Question:
         copied=() if symbol and not ("(" in text and "." in symbol) else tuple(copied_in(counting)),
         subject="" if symbol or places or calls else subject_of(text),
         named=() if symbol or places or calls else tuple(named_in(text)),
-        pasted=() if symbol or places or calls else tuple(pasted_in(text, is_prose=is_issue(text))),
+        pasted=()
+        if symbol or places or calls
+        else tuple(it for side in sides_of(text) for it in pasted_in(side, is_prose=is_issue(text))),
         notations=names,
         declared=lines,
         parameters=parameters_in(text) if symbol or names or lines else (),

@@ -209,7 +209,9 @@ def _section(question: Question, roots: Sequence[str], chunk: Candidate, text: s
     words = plain(question.text)
     alike = (it for it in found if words in {plain(own_name(it.kind, it.name)), plain(it.name)})
     if asked:
-        at = _around(found, asked - chunk.start_line, chunk.symbol)
+        line = asked - chunk.start_line
+        # Several keys may stand on one line.
+        at = next((it for it in alike if it.line == line), None) or _around(found, line, chunk.symbol)
     else:
         at = next(alike, None) or _best(question, roots, chunk, text, found)
     return Naming(at.name, at.kind, chunk.start_line + at.line, "", None) if at else None

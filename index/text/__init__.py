@@ -1,6 +1,7 @@
 """Split code and prose into terms, read pasted and foreign texts, write headers and definitions, match path globs."""
 
 __all__ = [
+    "addresses",
     "calls",
     "declarations",
     "diagnostics",
@@ -12,6 +13,8 @@ __all__ = [
     "names",
     "pasted",
     "places",
+    "relations",
+    "reports",
     "routes",
     "said",
     "stored_definitions",

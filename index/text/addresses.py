@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from cqm.index.text.traces import NamedPlace
+from cqm.index.text.reports.traces import NamedPlace
 
 _BEFORE_PATH = re.compile(
     r"^(?:[a-z][a-z0-9+.-]*:/{2,3}(?:[\w.-]*(?::\d+)?/)?(?:\./)?|package:|webpack-internal:/+|\(\w+\)/|\./|\.\.\.)+"

@@ -7,6 +7,7 @@ from cqm.index.text.pasted import plain_text
 
 _MOST = 16
 _MOST_CHARACTERS = 20_000
+_ANY_DIGIT = re.compile(r"\d")
 
 _CALLS = re.compile(
     # .NET and the JVM: at App.Client.Send(Int32 at), at com.example.Client.send(Unknown Source)
@@ -25,25 +26,66 @@ _CALLS = re.compile(
     r"|^.{0,80}?\b\d{1,3}: +(?:0x[0-9a-f]+ - )?<?(?P<rust>[A-Za-z_]\w*(?:::[\w{}]+){1,12})",
     re.MULTILINE,
 )
+_SAMPLE = re.compile(
+    # perf report: 12.34%  app  libcurl.so  [.] curl_run
+    r"^[ \t]*\d{1,3}\.\d{1,4}%[^\n]{1,200}?\[[.k]\] (?P<perf>[A-Za-z_][^\s(]{2,200})"
+    # Folded stacks: main;run;curl_run 12
+    r"|^(?:[^;\s(){}=]{1,200};){1,200}(?P<folded>[A-Za-z_][^;\s(){}=]{2,200}) \d{1,12}$"
+    # pprof's table, gprof's, async-profiler's: 1.2s 12% 24% 3.4s 35% main.(*Client).Run
+    r"|^[ \t]*[\d.]{1,9}[a-zA-Z]{0,2} +[\d.]{1,9}%(?: +[\d.]{1,9}% +[\d.]{1,9}[a-zA-Z]{0,2} +[\d.]{1,9}%| +\d{1,12})"
+    r" +(?P<table>[A-Za-z_]\S{2,300})"
+    r"|^[ \t]*\d{1,3}\.\d\d +\d{1,9}\.\d\d +\d{1,9}\.\d\d +(?:\d{1,12} +[\d.]{1,12} +[\d.]{1,12} +)?"
+    r"(?P<gprof>[A-Za-z_][\w:~]{2,200})"
+    r"|^[ \t]*\[ ?\d{1,3}\] (?P<frame>[A-Za-z_][\w.$/]{2,300})$",
+    re.MULTILINE,
+)
+"""A line of a profiler."""
+_TESTED = re.compile(
+    # Maven, .NET, xUnit
+    r"^\[ERROR\] +(?:[a-z]\w{0,60}\.){0,20}(?P<maven>[A-Z]\w{0,200}\.\w{1,200})(?:\[[^\]\n]{0,100}\])? (?:-- )?"
+    r"Time elapsed"
+    r"|^ *Failed (?P<dotnet>[\w.]{3,300})(?:\([^\n]{0,200}\))? \[[\d<]"
+    r"|^ *(?P<xunit>[\w.]{3,300})(?:\([^\n]{0,200}\))? \[FAIL\]"
+    # JUnit's XML, that of Visual Studio, go test -json
+    r"|<testcase\b(?=[^>]{0,400}\bclassname=\"(?:[\w./]{0,300}[./\\])?(?P<owner>\w{1,200}))"
+    r"(?=[^>]{0,400}\bname=\"(?P<case>\w{3,200}))"
+    r"|\btestName=\"(?P<trx>[\w.]{3,300})|\"Test\":\"(?P<go>\w{3,200})"
+    # GoogleTest, Pest
+    r"|^\[ +FAILED +\] (?P<gtest>\w{1,200}\.\w{1,200})|--gtest_filter=(?P<filter>\w{1,200}\.\w{1,200})"
+    r"|^ *FAILED +(?:\w{1,80}\\){0,20}(?P<pest>\w{1,200}) > (?P<method>\w{3,200})$"
+    # unittest
+    r"|^(?:FAIL|ERROR): (?P<unit>test\w{0,200}) \(",
+    re.MULTILINE,
+)
+"""A test that a runner reports."""
+_ANY_TEST = re.compile(r"FAIL|gtest_filter|Failed|<testcase|testName=|\"Test\":|Time elapsed|^ERROR: test")
+_RECEIVER = re.compile(r"\(\*?(\w{1,200})\)")
 _INNER = re.compile(r"<(\w+)>[bdg]__\w+(?:\.MoveNext)?|<>c\w*\.?")
 _GENERIC = re.compile(r"`\d+|<[^<>]{0,100}>")
 _OF_RUST = re.compile(r"::(?:h[0-9a-f]{16}|\{\{?closure\}?\})")
 
 
 def calls_in(text: str) -> tuple[str, ...]:
-    """Return the functions a trace names, innermost first, each once; empty for text of one line.
+    """Return the functions that a trace or a profile names, innermost first, each once.
+
+    One line is none but of a profile.
 
     Parameters:
         text: a question or a log.
     """
-    if "\n" not in text.strip():
-        return ()
-    found = islice(_CALLS.finditer(plain_text(text[:_MOST_CHARACTERS])), _MOST)
-    names = [_plain(next(filter(None, match.groups()))) for match in found]
+    text = text[:_MOST_CHARACTERS]
+    # Most questions have no number.
+    found = [*islice(_SAMPLE.finditer(text), _MOST)] if _ANY_DIGIT.search(text) else []
+    if _ANY_TEST.search(text):
+        found += islice(_TESTED.finditer(text), _MOST - len(found))
+    if "\n" in text.strip():
+        found += islice(_CALLS.finditer(plain_text(text)), _MOST - len(found))
+    names = [_plain(".".join(filter(None, match.groups()))) for match in found]
     return tuple(dict.fromkeys(filter(None, names)))
 
 
 def _plain(name: str) -> str:
     """Return a name without a compiler's additions: "App.Client.Send" for "App.Client.<Send>d__12.MoveNext"."""
+    name = _RECEIVER.sub(r"\1", name)
     name = _INNER.sub(r"\1", name).replace("+", ".").replace("/", ".")
     return _GENERIC.sub("", _OF_RUST.sub("", name)).replace("..", ".").strip(".:")

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from cqm.index.text.addresses import plain_path
-from cqm.index.text.traces import NamedPlace
+from cqm.index.text.reports.traces import NamedPlace
 
 _ANY = re.compile(
     r"(?:line|row|lnum|start|begin)[\w.-]{0,12}[\\\"'\]]{0,9}\s{0,9}(?:=>|[:=>])(?:\s{0,9}int\()?"
-    r"\s{0,9}[\\\"']{0,9}\d",
+    r"\s{0,9}[\\\"']{0,9}\d|<line n",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(
@@ -48,6 +48,7 @@ _END_SCOPE = re.compile(r"(?:end|last|stop)\w*|contextregion")
 _FUNCTION_KEY = re.compile(r"(?:caller)?(?:function|functionname|func|fn|method|methodname)")
 _NOT_IN_KEY = re.compile(r"[\W_]+")
 _ENDING = re.compile(r"[\w)\]]\.[A-Za-z]\w{0,9}")
+_NUMBERS, _HITS = frozenset({"number", "nr", "num"}), ("hits", "ci", "count")
 _NAME = re.compile(r"[^\s:*?\"<>|]{1,400}")
 _NUMBER = re.compile(r"\d{1,7}")
 _RANGE = re.compile(r"(\d{1,7})-(\d{1,7})")
@@ -63,10 +64,11 @@ _MOST_APART = 3
 
 
 class Told(NamedTuple):
-    """A place that members name, at a character of the text."""
+    """A place that members name, at a character of the text, and whether its frames begin with the outermost."""
 
     start: int
     place: NamedPlace
+    is_outer_first: bool = False
 
 
 def told_places(text: str) -> list[Told]:
@@ -120,7 +122,7 @@ class _Scope:
             self._add_number(key, int(value), start)
         elif _FUNCTION_KEY.fullmatch(key):
             self.near = value
-        elif key in {"isprimary", "primary"}:
+        elif key in {"isprimary", "primary", "inapp"}:
             self.is_marginal = value.lower() == "false"
         self.lines_apart = 0
 
@@ -227,7 +229,10 @@ def _closed(scope: _Scope, around: _Scope, size: int) -> Iterator[Told]:
     if file and lines:
         for line in lines:
             place = NamedPlace(plain_path(file), line.first, line.last, line.near, leads=True)
-            yield Told(line.start + scope.is_marginal * size, place)
+            # Sentry's frames begin with the outermost call.
+            is_outer_first = around.name == "frames"
+            aside = -size if is_outer_first else size
+            yield Told(line.start + scope.is_marginal * aside, place, is_outer_first)
     elif file and scope.opener != "[":
         around.beside = around.beside or file
     elif lines:
@@ -252,12 +257,19 @@ def _of_elements(text: str) -> Iterator[Told]:
             last = max(scope.first, scope.last)
             yield Told(tag.start(), NamedPlace(plain_path(file), scope.first, last, scope.near, leads=True))
         if not tag["empty"] and len(opened) < _DEEPEST:
-            opened.append((tag["name"], scope.file))
+            folder = attributes.get("name", "") if tag["name"] == "package" else ""
+            opened.append((tag["name"], scope.file or folder))
 
 
 def _scope_of(name: str, attributes: Mapping[str, str], start: int) -> _Scope:
     scope = _Scope()
     # SpotBugs: sourcefile="Gson.java" sourcepath="com/google/gson/Gson.java".
+    if name == "line":
+        hits = [attributes[key] for key in _HITS if key in attributes]
+        if hits and "0" not in hits:
+            return scope
+        # Of reports of coverage: Cobertura's "number", JaCoCo's "nr", Clover's "num".
+        attributes = {f"line{key}" if key in _NUMBERS else key: it for key, it in attributes.items()}
     for key, value in sorted(attributes.items(), key=lambda it: -("/" in it[1])):
         if not _WEAK_KEY.fullmatch(_key(key)) or _key(name).endswith("file") or "/" in value:
             scope.add(key, value, start)

@@ -6,139 +6,25 @@ A place is a path with a line, in any of the forms that tools print. `traces` te
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import NamedTuple
 
 from cqm.index.text.addresses import place_of_address, plain_path
 from cqm.index.text.diagnostics import told_places
 from cqm.index.text.pasted import plain_text
-from cqm.index.text.traces import AS_WRITTEN, CALLERS_LAST, INNERMOST_LAST, Frame, NamedPlace, in_order
+from cqm.index.text.reports.forms import DRIVE, FORMS, LAST, LINE, LONGEST_PATH, PATH, START, TO
+from cqm.index.text.reports.quoted import hunk_below
+from cqm.index.text.reports.traces import AS_WRITTEN, INNERMOST_LAST, Frame, NamedPlace, in_order
 
 __all__ = ["NamedPlace", "path_in", "places_in"]
 
 _MOST_CHARACTERS = 20_000
 """Characters of a text that are looked at, at its beginning and its end: a log may have megabytes."""
 _MOST_PLACES = 400
-_LONGEST_PATH = 400
 _LONGEST_NEAR = 200
 """Characters of the lines beside a place that may name its function."""
 
-# Every form is bounded: a text may be made to take long.
-_START = r"(?<![\w.@~+$%\[\]{}=,/\\-])"
-_DRIVE = r"(?:[A-Za-z]:[\\/])?"
-_PATH = rf"{_START}(?P<path>{_DRIVE}(?:[\w.@~+$%\[\]{{}}=,/\\-]|`(?=\d)){{0,400}}[\w)\]]\.[A-Za-z]\w{{0,9}})"
-_LINE = r"(?P<first>\d{1,7})"
-_LAST = r"(?P<last>\d{1,7})"
-_ANY_PATH = rf"[^\"\n]{{1,{_LONGEST_PATH}}}"
-
-_TO = r"(?:-|\u2013|to|through)"
-
-
-class _Form(NamedTuple):
-    pattern: re.Pattern[str]
-    order: int = AS_WRITTEN
-
-
-# What ends a path is told by the words around it: blanks may be in it.
-_FORMS = (
-    # Python, and others like it; the function may follow.
-    _Form(re.compile(rf'File "(?P<path>{_ANY_PATH})", lines? {_LINE}(?:-{_LAST})?'), INNERMOST_LAST),
-    # IPython; rich, in a box; pytest's short form, which is not Lua's "x.lua:1: in function".
-    _Form(
-        re.compile(rf"\bFile (?P<path>{_DRIVE}[^\s\":<>]{{1,{_LONGEST_PATH}}}):{_LINE}(?=, in |\n|$)"), INNERMOST_LAST
-    ),
-    _Form(re.compile(rf"│ *{_PATH}:{_LINE}(?= in )"), INNERMOST_LAST),
-    _Form(
-        re.compile(rf"{_PATH}:{_LINE}: in (?!function |upvalue |local |method |field |main chunk)(?=[\w<])"),
-        INNERMOST_LAST,
-    ),
-    # pytest's long form: the last line has no function.
-    _Form(
-        re.compile(
-            rf"^{_PATH}:{_LINE}: (?=\w{{0,100}}(?:Error|Exception|Exit|Failed|StopIteration)$|\n_ _ )", re.MULTILINE
-        ),
-        INNERMOST_LAST,
-    ),
-    # Ruby before 3.0 on a terminal: "\t2: from lib/app.rb:5:in `run'"; the table of PHP's Xdebug.
-    _Form(
-        re.compile(rf"\b\d{{1,4}}: from (?P<path>{_DRIVE}[^\s:]{{1,{_LONGEST_PATH}}}):{_LINE}(?=:in )"), CALLERS_LAST
-    ),
-    _Form(re.compile(rf"\d\.\d{{1,6}} +\d{{1,12}} +\d{{1,4}}\. [^\n]{{1,300}}? {_PATH}:{_LINE}(?=\s|$)"), CALLERS_LAST),
-    # Xdebug's in a log: PHP   2. App->run() /app/src/App.php:12
-    _Form(re.compile(rf"\bPHP {{1,8}}\d{{1,4}}\. [^\n]{{1,300}}? {_PATH}:{_LINE}(?=\s|$)"), CALLERS_LAST),
-    # The JVM: at app//com.example.Client.send(Client.java:12)
-    _Form(re.compile(rf"\bat (?P<scope>[\w.$/<>@-]{{1,400}}) ?\((?P<path>[\w$-]+\.\w{{1,7}}):{_LINE}\)")),
-    # .NET: in /src/Client.cs:line 12
-    _Form(re.compile(rf"\bin (?P<path>(?:(?! in | at )[^\n]){{1,{_LONGEST_PATH}}}?):line {_LINE}")),
-    # .NET in other languages: bei App.Run() in C:\src\App.cs:Zeile 12.
-    _Form(
-        re.compile(rf"\) [^\W\d_]{{1,9}} (?P<path>{_DRIVE}[^\n:<>|]{{1,{_LONGEST_PATH}}}?):[^\W\d_]{{1,12}} {_LINE}")
-    ),
-    # JavaScript: at run (C:\My Projects\app\(group)\page.tsx:12:5)
-    _Form(
-        re.compile(
-            rf"\bat (?P<call>[^\n()]{{1,200}}) "
-            rf"\((?:file://)?(?P<path>{_DRIVE}[^\n:<>|]{{1,{_LONGEST_PATH}}}?):{_LINE}:\d{{1,7}}\)"
-        )
-    ),
-    # GitHub's annotations.
-    _Form(re.compile(rf"\bfile=(?P<path>[^\n,:]{{1,{_LONGEST_PATH}}}),(?:start_?)?line={_LINE}", re.IGNORECASE)),
-    _Form(re.compile(rf"\bline={_LINE},[^\n]{{0,200}}?\bfile=(?P<path>[^\n,:]{{1,{_LONGEST_PATH}}})")),
-    _Form(
-        re.compile(
-            rf"\b(?:(?:lines?|rows?) (?:no\.? |number )?|ln\.? ?|L)#?{_LINE}(?: ?{_TO} ?L?{_LAST})?"
-            r"(?:,? col(?:umn)?\.? ?\d{1,7})?"
-            rf",? (?:of|in|from|at) (?:the )?(?:file |script )?[`'\"]?{_PATH}",
-            re.IGNORECASE,
-        )
-    ),
-    _Form(re.compile(rf"\b{_LINE}(?:st|nd|rd|th) line (?:of|in) (?:the )?(?:file )?[`'\"]?{_PATH}", re.IGNORECASE)),
-    # emacs +10:4 src/app.py
-    _Form(re.compile(rf"(?:^|\s)\+{_LINE}(?:[:,]\d{{1,7}})? [`'\"]?{_PATH}")),
-    # "git blame -L 10,20 src/app.py", "sed -n '10,20p' src/app.py", "bat -r 10:20 src/app.py".
-    # git counts lines with the first one, "-L 10,+5" to 14 and "-L 10,-5" from 6; sed counts those after it.
-    _Form(
-        re.compile(rf"\s-L ?{_LINE}(?:,{_LAST}|,\+(?P<count>\d{{1,6}})|,-(?P<upwards>\d{{1,6}}))?[ :](?:-- )?{_PATH}")
-    ),
-    _Form(re.compile(rf"\bsed -n ['\"]?{_LINE}(?:,{_LAST}|,\+(?P<more>\d{{1,6}}))?p['\"]? {_PATH}")),
-    _Form(re.compile(rf"\s(?:-r|--line-range)[ =]{_LINE}:{_LAST} {_PATH}")),
-    # Prettier and Babel: src/app.ts: Unexpected token (10:4)
-    _Form(re.compile(rf"{_PATH}: [^\n]{{1,300}}? ?\({_LINE}:\d{{1,7}}\)[ \t]*$", re.MULTILINE)),
-    # Black: cannot format src/app.py: Cannot parse for target version Python 3.12: 10:4: x =
-    _Form(re.compile(rf"{_PATH}: [^\n:]{{1,100}}: {_LINE}:\d{{1,7}}(?=: )")),
-    # git blame of a file that had another name: 1a2b3c4d src/app.py (Ann 2026-01-31 10:00:00 +0100 12) x = 1
-    _Form(
-        re.compile(
-            rf"^\^?[0-9a-f]{{7,40}} +{_PATH} +\([^\n]{{1,100}}? \d{{4}}-\d\d-\d\d [\d:]{{8}} [+-]\d{{4}} +{_LINE}\)",
-            re.MULTILINE,
-        )
-    ),
-    # Loguru, and `logging` with module, function and line: app.client:send:12
-    _Form(
-        re.compile(
-            r"(?<![\w./@-])(?P<module>(?:[a-z_]\w{0,60}\.){1,10}[a-z_]\w{0,60}):(?P<call><?[A-Za-z_]\w{0,80}>?)"
-            rf":{_LINE}(?![\w.])"
-        )
-    ),
-    # Readers of YAML and templates: "parsing a.yml: error converting YAML to JSON: yaml: line 3: did not find ...",
-    # "(a.yml): did not find expected key at line 3", "In template a.html, error at line 3".
-    _Form(
-        re.compile(
-            rf"{_PATH}[`'\")]{{0,2}}[:,] (?:(?!\w\.[a-z])[^\n]){{1,300}}?"
-            rf"(?:\b(?:at|on|near) |: |errors:\n *)line {_LINE}\b"
-        )
-    ),
-    # pprof's listing.
-    _Form(
-        re.compile(
-            r"^ROUTINE =+ (?:\S{0,300}[./)])?(?P<test>(?!func\d)[A-Za-z_]\w{0,200})(?:\.func\d[\d.]{0,20})? in "
-            rf"(?P<path>[^\n]{{1,{_LONGEST_PATH}}}?)[ \t]*$",
-            re.MULTILINE,
-        )
-    ),
-)
 # Maven's list of failures: ClientTest.sendsTwice:12->Base.check:7
 _OF_TYPE = re.compile(
-    rf"(?<![\w./\\:$@-])(?P<type>[A-Z]\w{{2,80}})(?:\$\w{{1,80}})*\.(?P<call>[a-z_]\w{{1,150}}):{_LINE}(?![\w.:])"
+    rf"(?<![\w./\\:$@-])(?P<type>[A-Z]\w{{2,80}})(?:\$\w{{1,80}})*\.(?P<call>[a-z_]\w{{1,150}}):{LINE}(?![\w.:])"
 )
 _LAST_NAME = re.compile(r"(?:^|[\s.#:])(\w+)[?!]?$")
 _FUNCTION = re.compile(
@@ -147,11 +33,12 @@ _FUNCTION = re.compile(
     r"|<(\w+)>[bdg]__|\bat [\w.`+]{0,300}?(?<!\w)(\w+)(?:\[[^\]\n]{0,100}\])?\([^\n]{0,300}\)\s*$"
     r"|: (?:[A-Z]\w{0,80}\.){1,12}(\w+)[?!]?/\d|^\s*#\d+ +(?:0x[0-9a-f]+ )?in (\w+) "
 )
+_TITLES = re.compile(r"::| [>\u203a] ")
 _PORT = re.compile(r"^\d{2,5}/")
 _ADDRESS = re.compile(r"\b(?:https?://|[a-z][a-z0-9+.-]{1,30}://(?=[^\s?]{0,300}\?))[^\s<>\"'`)\]]{1,600}")
-_ANY_FILE = re.compile(_PATH)
+_ANY_FILE = re.compile(PATH)
 _WITHOUT_ENDING = re.compile(
-    rf"(?<!:){_START}(?P<path>(?:[\w.@-]{{1,100}}/){{1,20}}[\w@-]{{1,100}}|[A-Z]\w{{3,30}}file):{_LINE}\b"
+    rf"(?<!:){START}(?P<path>(?:[\w.@-]{{1,100}}/){{1,20}}[\w@-]{{1,100}}|[A-Z]\w{{3,30}}file):{LINE}\b"
 )
 _BEFORE_MESSAGE = re.compile(
     r"[\s>*-]{0,40}(?:\[?(?:vet|e|w|i|error|err|warn|warning|note|info|fatal)\]?:? |(?:ERROR|WARNING) in )?"
@@ -166,49 +53,50 @@ _AFTER = tuple(
     re.compile(form)
     for form in (
         # src/app.py:10-20, src/app.py:12:5, src/app.py:L10-L20, src/app.tsx?ab12:7:3
-        rf"{_QUOTE}(?:\?[\w=&.%-]{{0,400}})?:[Ll]?{_LINE}(?!\w)(?:(?::\d+)?(?:-|\.\.)[Ll]?{_LAST}|:\d+)?",
+        rf"{_QUOTE}(?:\?[\w=&.%-]{{0,400}})?:[Ll]?{LINE}(?!\w)(?:(?::\d+)?(?:-|\.\.)[Ll]?{LAST}|:\d+)?",
         # Maven: :[12,5]; Kotlin: (12, 5); Haskell: :(12,5)-(14,8); TypeScript and PHP: (12,5), (12)
-        rf":? ?[\[(](?:[Ll]ines? )?{_LINE}(?:[,:] ?\d+){{0,3}}(?:-(?:\(?{_LAST}(?:,\d+\))?))?[\])]",
-        rf"#(?:L|l|n|lines?[-=])?{_LINE}(?:C\d+)?(?:-L?{_LAST})?\b",
-        rf"{_BEFORE_WORD}(?:[Ll]ines?|[Rr]ow|[Ll]n)(?: no\.?| number)?[:=.]? ?[#~]?{_LINE}\b(?: ?{_TO} ?{_LAST}\b)?",
-        rf"{_QUOTE}[,:]? \(?{_ABOUT}(?:L|l\.? ?|[Ll]n\.? ?){_LINE}(?:-L?{_LAST})?\b",
+        rf":? ?[\[(](?:[Ll]ines? )?{LINE}(?:[,:] ?\d+){{0,3}}(?:-(?:\(?{LAST}(?:,\d+\))?))?[\])]",
+        rf"#(?:L|l|n|lines?[-=])?{LINE}(?:C\d+)?(?:-L?{LAST})?\b",
+        rf"{_BEFORE_WORD}(?:[Ll]ines?|[Rr]ow|[Ll]n)(?: no\.?| number)?[:=.]? ?[#~]?{LINE}\b(?: ?{TO} ?{LAST}\b)?",
+        rf"{_QUOTE}[,:]? \(?{_ABOUT}(?:L|l\.? ?|[Ll]n\.? ?){LINE}(?:-L?{LAST})?\b",
         # src/app.py, 10:4; a table of commas.
-        rf"{_QUOTE}, {_LINE}(?=:\d)",
-        rf"\"?[,;]\"?{_LINE}\b(?=\"?[,;]\"?\d|\"?[ \t]*(?:\n|$))",
+        rf"{_QUOTE}, {LINE}(?=:\d)",
+        rf"\"?[,;]\"?{LINE}\b(?=\"?[,;]\"?\d|\"?[ \t]*(?:\n|$))",
         # Phabricator.
-        rf"\${_LINE}\b",
-        rf" \+{_LINE}\b",
+        rf"\${LINE}\b",
+        rf" \+{LINE}\b",
         # src/app.py@10, which is no version: app.js@4.17
-        rf"{_QUOTE} ?@ ?(?:L|[Ll]ines? )?{_LINE}(?:-L?{_LAST})?(?!\w|\.\w)",
+        rf"{_QUOTE} ?@ ?(?:L|[Ll]ines? )?{LINE}(?:-L?{LAST})?(?!\w|\.\w)",
         # dash: src/run.sh: 10: Syntax error
-        rf"{_QUOTE}: {_LINE}(?=[:)]|[ \t]*(?:\n|$))",
+        rf"{_QUOTE}: {LINE}(?=[:)]|[ \t]*(?:\n|$))",
         # The list of a shell tool: path, line, column.
-        rf"\t{_LINE}(?:\t\d{{1,7}})?(?=\s|$)",
+        rf"\t{LINE}(?:\t\d{{1,7}})?(?=\s|$)",
         # src/app.py;l=10, src/app.py?line=10&column=4
-        rf"[?&;](?:\w{{1,20}}=[\w.%-]{{0,100}}[;&]){{0,5}}(?:l|ln|line|lineno|linenumber|lineNumber)={_LINE}(?:-{_LAST})?\b",
+        rf"[?&;](?:\w{{1,20}}=[\w.%-]{{0,100}}[;&]){{0,5}}(?:l|ln|line|lineno|linenumber|lineNumber)={LINE}(?:-{LAST})?\b",
         # Dart, webpack: src/app.ts 12:5-20
-        rf" {_LINE}:\d{{1,5}}(?:-\d{{1,7}}(?::\d+)?)?\b",
+        rf" {LINE}:\d{{1,5}}(?:-\d{{1,7}}(?::\d+)?)?\b",
         # Sentry.
-        rf" in (?P<call>[\w.<>]{{1,100}}) at line {_LINE}\b",
+        rf" in (?P<call>[\w.<>]{{1,100}}) at line {LINE}\b",
         # Vim's list of errors.
-        rf"\|{_LINE}\b",
+        rf"\|{LINE}\b",
         # A test by its name: tests/test_app.py::TestApp::test_run
         r"(?P<test>(?:::\w{1,100}){1,4})",
     )
 )  # fmt: skip
 _FOLLOWS = frozenset("`'\"?:[( #,+|@;&\t*$")
-_ANY_DIGIT = re.compile(r"\d")
+_ANY_SIGN = re.compile(r"\d|::|\u25cf| > ")
 _ANY_LINE = re.compile(
     r"[:(#\[+|,;=L@$\t] ?\"?(?:L|l|n|lines?[ -])?\d"
     r"|(?:line|row)s?(?: no\.?)?[:=.]? ?[#~]?\d|\bl\. ?\d|\d(?:st|nd|rd|th) line"
     r"|\bsed -n|\bln\.? ?\d|\w \d{1,7}:\d|\w\.\w+::\w"
-    r"|^ *(?:Line +\S|FILE: |SF:|\d{1,7}:|ROUTINE =)|://\S|line number \d|\w\.\w{2,6}:[^\W\d_]{1,12} \d",
+    r"|^ *(?:Line +\S|FILE: |SF:|\d{1,7}:|ROUTINE =)|://\S|line number \d|\w\.\w{2,6}:[^\W\d_]{1,12} \d"
+    r"|\d% +\d|^filename |(?:test|spec)\S{0,60} > \w|\u25cf ",
     re.MULTILINE | re.IGNORECASE,
 )
-_IS_PATH = re.compile(rf"[^\s\0]{{1,{_LONGEST_PATH}}}")
+_IS_PATH = re.compile(rf"[^\s\0]{{1,{LONGEST_PATH}}}")
 # Tools which name a file once, above its lines: eslint, PHPStan, PHP_CodeSniffer, diff, IPython's old form.
 _FILE_ABOVE = re.compile(
-    rf"(?:FILE: |SF:|  ?Line +|\+\+\+ (?:b/)?)?(?P<path>{_DRIVE}[^\s:|]{{1,{_LONGEST_PATH}}}\.\w{{1,10}})"
+    rf"(?:FILE: |SF:|  ?Line +|\+\+\+ (?:b/)?)?(?P<path>{DRIVE}[^\s:|]{{1,{LONGEST_PATH}}}\.\w{{1,10}})"
     # A diff has the time of the file behind a tab.
     r"(?P<python> in [\w<].*)?(?:\t\d[^\n]{0,80})?\s*"
 )
@@ -228,8 +116,8 @@ def places_in(text: str) -> list[NamedPlace]:
     Parameters:
         text: a question, a message or a log.
     """
-    # Most questions have no number.
-    if not _ANY_DIGIT.search(text) and "::" not in text:
+    # Most questions have neither a number nor the title of a test.
+    if not _ANY_SIGN.search(text):
         return []
     half = _MOST_CHARACTERS // 2
     parts = [text] if len(text) <= _MOST_CHARACTERS else [text[:half], text[-half:]]
@@ -237,7 +125,8 @@ def places_in(text: str) -> list[NamedPlace]:
     text = plain_text(written)
     # Of a structured message its own members count, unless it has a whole trace in it.
     shift = 0 if text == written else len(text)
-    frames = [Frame(it.start + shift, AS_WRITTEN, it.place) for part in parts for it in told_places(part)]
+    told = (it for part in parts for it in told_places(part))
+    frames = [Frame(it.start + shift, INNERMOST_LAST if it.is_outer_first else AS_WRITTEN, it.place) for it in told]
     if _ANY_LINE.search(text):
         frames += _frames(text)
     frames.sort(key=lambda frame: frame.start)
@@ -253,7 +142,7 @@ def _frames(text: str) -> Iterator[Frame]:
         if place and (place.first or match[0].startswith("http")):
             taken[match.start() : match.end()] = b"\1" * len(match[0])
             yield Frame(match.start(), AS_WRITTEN, place)
-    for form in _FORMS:
+    for form in FORMS:
         for match in islice(form.pattern.finditer(text), _MOST_PLACES):
             if taken.find(1, match.start(), match.end()) < 0:
                 taken[match.start() : match.end()] = b"\1" * len(match[0])
@@ -291,8 +180,9 @@ def _below_paths(text: str, taken: bytearray) -> Iterator[Frame]:
     for line in text.splitlines(keepends=True):
         head, row = _FILE_ABOVE.fullmatch(line), _LINE_BELOW.match(line)
         if row and path and taken.find(1, start, start + len(line)) < 0:
-            first = int(next(filter(None, row.groups())))
-            yield Frame(start, order, NamedPlace(plain_path(path), first, first, line[:_LONGEST_NEAR], leads=True))
+            first, near = int(next(filter(None, row.groups()))), line[:_LONGEST_NEAR]
+            quoted = hunk_below(text, start + len(line)) if near.startswith("@@") else ()
+            yield Frame(start, order, NamedPlace(plain_path(path), first, first, near, leads=True, quoted=quoted))
         elif head:
             path, order = head["path"], INNERMOST_LAST if head["python"] else AS_WRITTEN
         elif not line.strip():
@@ -313,7 +203,7 @@ def _frame(text: str, start: int, end: int, groups: Mapping[str, str | None], or
     near = groups.get("test") or "".join(f".{name} " for name in called) + around
     before = text[max(text.rfind("\n", 0, start) + 1, start - _LONGEST_NEAR) : start]
     leads = bool(_BEFORE_MESSAGE.fullmatch(before))
-    test = (groups.get("test") or "").rpartition(":")[2]
+    test = _TITLES.split(groups.get("test") or "")[-1]
     function = test or (called[-1] if called else _function_beside(around))
     return Frame(start, order, NamedPlace(path, first, last, near, leads=leads, function=function))
 

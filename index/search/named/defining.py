@@ -78,14 +78,14 @@ def meant_name(lookup: NameLookup, question: Question) -> str:
     symbol = question.symbol
     plain = lookup.defining(symbol) if symbol else []
     is_longest = all(len(symbol) >= len(it) for it in question.notations)
-    if is_longest and _are_so(plain, symbol):
+    if is_longest and are_so(plain, symbol):
         return symbol
     if found := next((it for it in question.notations if is_defined(lookup, it)), ""):
         return found
     if plain:
         return symbol
     # A line of code has its name as it is spelled.
-    written = (it for it in question.declared if _are_so(lookup.defining(it), it))
+    written = (it for it in question.declared if are_so(lookup.defining(it), it))
     return next(written, "") or _with_companion(lookup, symbol) or _in_its_namespace(lookup, symbol)
 
 
@@ -96,11 +96,11 @@ def is_defined(lookup: NameLookup, name: str) -> bool:
         StoreError, ManifestError: the index cannot be read.
     """
     found = lookup.defining(name)
-    return _are_so(found, name) if is_hyphenated(name) else bool(found)
+    return are_so(found, name) if is_hyphenated(name) else bool(found)
 
 
-def _are_so(chunks: Sequence[Candidate], symbol: str) -> bool:
-    """Whether one of the chunks defines a symbol as it is spelled."""
+def are_so(chunks: Sequence[Candidate], symbol: str) -> bool:
+    """Whether one of some chunks defines a symbol as it is spelled."""
     asked = f".{with_sign(symbol)}"
     return any(f".{with_sign(dotted(name))}".endswith(asked) for it in chunks for name in it.defines)
 

@@ -10,9 +10,11 @@ from cqm.index.model.errors import QueryError
 from cqm.index.ranking.question import Question
 from cqm.index.search.named.defining import NameLookup, is_defined
 from cqm.index.search.named.tree_paths import PARTLY, Match, TreePaths, tree_of
+from cqm.index.text.addresses import plain_path
 from cqm.index.text.globs import has_wildcard
 from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.text.places import path_in
+from cqm.index.text.reports.listings import listed_paths
 from cqm.index.text.terms import SparseTerms
 
 _LONGEST = 400
@@ -61,6 +63,8 @@ def read_paths(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
         StoreError, ManifestError: the index cannot be read.
     """
     generation, text = lookup.generation, question.text.strip()
+    if not question.places and (listed := _of_listing(generation, question, root)):
+        return NamedPaths(without_names(question), listed)
     if not text or "\n" in text or len(text) > _LONGEST:
         return NamedPaths(question)
     plain = plain_name(text)
@@ -76,6 +80,15 @@ def read_paths(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
     if is_other or (not is_file and is_symbol(lookup, question, root)):
         return NamedPaths(question)
     return _of_file(lookup, question, plain, exact, root)
+
+
+def _of_listing(generation: Generation, question: Question, root: str) -> tuple[str, ...]:
+    """Return the files that a tool lists, as far as the index has them."""
+    listed = listed_paths(question.text)
+    tree = tree_of(generation, root) if listed else None
+    best = (next(iter(tree.of(plain_path(path))), None) for path in listed) if tree else ()
+    paths = dict.fromkeys(it.path for it in best if it and it.grade > PARTLY)
+    return tuple(path for path in paths if generation.manifest.chunks_of(path))
 
 
 def _of_file(lookup: NameLookup, question: Question, plain: str, exact: str, root: str) -> NamedPaths:

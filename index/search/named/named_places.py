@@ -17,14 +17,18 @@ from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.declared_keys import declared_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
 from cqm.index.search.named.imports import import_in, imported_lines
+from cqm.index.search.named.keyed_lines import body_lines, keyed_lines
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
+from cqm.index.search.named.quoted_lines import with_quoted_line
 from cqm.index.search.named.relations import related_lines
 from cqm.index.search.named.routes import read_route
 from cqm.index.search.named.tree_paths import Match, TreePaths, lacks_root_package, of_project, tree_of
 from cqm.index.store.base import TERMS, Nearest, PointFilter
+from cqm.index.text.names.keys import key_in
 from cqm.index.text.names.parts import is_operator, last_part, name_key
 from cqm.index.text.places import NamedPlace
 from cqm.index.text.relations.asked import relation_in
+from cqm.index.text.reports.bodies import fields_in
 from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import label_term
 
@@ -157,8 +161,21 @@ def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
     lines = lines or (imported_lines(lookup, imported) if imported else {})
     if lines:
         return Names(without_names(question), routed=lines)
+    if said := _said_lines(lookup, question):
+        # The chunk's own key is named after the question.
+        return Names(question, routed=said)
     is_missing = imported or (relation and relation.is_name and not relation.is_bare)
     return Names(question, is_route_missing=True) if is_missing else None
+
+
+def _said_lines(lookup: NameLookup, question: Question) -> dict[str, int]:
+    """Return the lines that say a key which no symbol has, or declare the fields of a body."""
+    if question.places:
+        return {}
+    if key := key_in(question.text):
+        return keyed_lines(lookup, key, [*filter(None, (question.symbol, *question.notations))])
+    fields = [] if question.route else fields_in(question.text)
+    return body_lines(lookup, fields) if fields else {}
 
 
 def _with_meant_names(lookup: NameLookup, question: Question) -> tuple[Question, str]:
@@ -205,7 +222,8 @@ def _at_places(
     found = [it for place, of_place in paired for it in _files(generation, place, of_place, text)]
     lines: dict[str, int] = {}
     called: dict[str, tuple[ChunkRow, NamedPlace]] = {}
-    for it in _first_of_each_stack(found):
+    for named in _first_of_each_stack(found):
+        it = named._replace(place=with_quoted_line(generation, named.place, named.rows))
         at = _moved(generation, it) or _rows_at(it)
         if not at and len(places) == 1:
             # The file was longer, or its lines don't matter.
@@ -354,7 +372,8 @@ def _rows_at(found: _Found) -> list[ChunkRow]:
     if not place.first or place.first > rows[-1].end_line:
         # Of a test by its name, or of another version of the file.
         said = {*_WORD.findall(place.near.partition("\n")[0])}
-        return [row for row in rows if any(last_part(name) in said for name in row.defines)][:1]
+        named = [row for row in rows if place.function and any(it.endswith(place.function) for it in row.defines)]
+        return (named or [row for row in rows if any(last_part(name) in said for name in row.defines)])[:1]
     at = _with_lines(rows, place)
     # Chunks of a tree contain each other: the smallest is the most exact.
     at.sort(key=lambda row: (row.end_line - row.start_line) if place.first == place.last else row.start_line)

@@ -7,6 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from cqm.index.text.exact_words import is_spelled_as_name
+from cqm.index.text.relations.foreign import as_english
 
 
 class Relation(Enum):
@@ -143,6 +144,7 @@ _FORMS = (
         Relation.MIGRATES,
         rf"(?:when|where) (?:was|is) {_COLUMN} (?:added|introduced|created) (?:to|on|in) {_TABLE}",
     ),
+    (Relation.MIGRATES, rf"(?:the )?(?:(?:db|database|sql) )?column {_NAME} (?:of|in|on) {_TABLE}"),
     (Relation.MIGRATES, rf"add_column[ (]+[:'\"]?(?P<of>\w{{2,80}})['\"]?,? +:?{_NAME}"),
     (
         Relation.STYLES,
@@ -184,7 +186,7 @@ _FORMS = (
 """The first that is all of the question counts."""
 _ASKS = re.compile(
     r"(?:who|whats?|which|where|when|how|all|the|list|direct|known|sub|implement|inheritors|descendants|child|derived"
-    r"|conform|overrid|server|unit|integration|functional|existing|tests?\b|specs?\b|template|view|component|page|partial"
+    r"|conform|column|db|database|sql|overrid|server|unit|integration|functional|existing|tests?\b|specs?\b|template|view|component|page|partial"
     r"|layout|screen|DI\b|IoC|dependency|binding|provider|registration|default|value|env|migration|add_column|s?css"
     r"|style|i18n|translation|locali|locale|lang|string|text|npm|yarn|pnpm|bun|composer|make|rake|just|php|artisan"
     r"|python3?|\./|manage|event|handler|listener|subscriber|emitter|publisher|consumer|call|usage|uses|references"
@@ -194,6 +196,8 @@ _ASKS = re.compile(
 )
 """The beginnings of such questions."""
 _PLEASE = re.compile(r"(?:please |(?:can|could) you |find |show |list |give |tell |me |us ){1,5}", re.IGNORECASE)
+_OF_NPM = re.compile(r"^> [\w@/.-]{1,80}@\d[\w.-]{0,30} (?=\S)")
+"""The line that npm writes before it runs a script."""
 _EMITS = re.compile(r"\b(?:emit|publish|dispatch|fire|rais|sent|trigger)", re.IGNORECASE)
 _HEARS = re.compile(r"\b(?:listen|subscri|handle|consum|receiv)", re.IGNORECASE)
 _ANNOTATION = re.compile(r"@(?P<name>[A-Za-z][\w.]{2,80})")
@@ -221,10 +225,11 @@ def relation_in(text: str) -> AskedRelation | None:
     text = text.strip()
     if not _SHORTEST <= len(text) <= _LONGEST or "\n" in text:
         return None
-    if " " not in text:
+    if " " not in text and text.isascii():
         return _bare(text.strip("`"))
     please = _PLEASE.match(text)
     plain = text[please.end() if please else 0 :].rstrip("?. ").strip("` ")
+    plain = as_english(text) or _OF_NPM.sub("npm run ", plain, count=1)
     if not _ASKS.match(plain):
         return None
     for relation, form in _forms():

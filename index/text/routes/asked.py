@@ -9,7 +9,25 @@ from cqm.index.text.terms import QUESTION_WORDS
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 _LONGEST, _MOST_SEGMENTS = 600, 12
-_LOGGED = re.compile(rf"\b(?P<method>{'|'.join(METHODS)}) +(?P<path>/\S*) +HTTP/\d")
+_METHOD, _PATH = rf"(?P<method>{'|'.join(METHODS)})", r"(?P<path>(?:https?://[^\s/?#\"']{1,200})?/[^\s\"']*)"
+_PATH_KEY = r"[\"']?\b(?:path|url|uri|endpoint|route|request_uri)[\"']?[=:] ?[\"']?"
+_METHOD_KEY = r"[\"']?\b(?:method|verb|request_method)[\"']?[=:] ?[\"']?"
+_LOGGED = tuple(
+    re.compile(form)
+    for form in (
+        rf"\b{_METHOD} +{_PATH} +HTTP/\d",
+        # morgan: GET /a 404 3.2 ms; Gin, Echo: | GET  "/a"; Rails: Started GET "/a" for
+        rf"^(?:[\w.:]{{1,45}} )?{_METHOD} {_PATH} [1-5]\d\d\b",
+        rf"\| *{_METHOD} +\"?{_PATH}",
+        rf"\bStarted {_METHOD} \"{_PATH}\" for ",
+        rf"{_METHOD_KEY}{_METHOD}\b.{{0,200}}?{_PATH_KEY}{_PATH}",
+        rf"{_PATH_KEY}{_PATH}[\"']?.{{0,200}}?{_METHOD_KEY}{_METHOD}\b",
+        rf"^\$? ?curl .{{0,200}}?(?:-X|--request)[ =]?{_METHOD} .{{0,200}}?[\"']?{_PATH}",
+    )
+)
+"""A request as a server or a client writes it."""
+_MOST_LOGGED = 2_000
+_ANY_METHOD = re.compile("|".join(METHODS))
 _ASKED = re.compile(
     rf"(?:(?<![^\s`'\"(])(?P<method>{'|'.join(METHODS)}):? +)?(?<![^\s`'\"(])"
     r"(?P<path>(?:https?|wss?)://[^\s/?#]+/\S*|/[^\s/]\S*|(?(method)[\w:{<~@][^\s/]*/\S*|(?!)))"
@@ -57,10 +75,16 @@ class AskedRoute:
 def route_in(text: str) -> AskedRoute | None:
     """Return the route that a question consists of, beside words such as "which handler serves"; None for others."""
     text = text.strip()
-    if "/" not in text or len(text) > _LONGEST or "\n" in text:
+    if "/" not in text or len(text) > _MOST_LOGGED:
         return None
-    if logged := _LOGGED.search(text):
-        return _route(logged["method"], logged["path"])
+    # Below the first line of a request stand its headers.
+    first, _, below = text.partition("\n")
+    if _ANY_METHOD.search(first):
+        logged = next(filter(None, (form.search(first) for form in _LOGGED[: 1 if below else None])), None)
+        if logged:
+            return _route(logged["method"], logged["path"])
+    if below or len(text) > _LONGEST:
+        return None
     found = _ASKED.search(text)
     if found is None:
         return None

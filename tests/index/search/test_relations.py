@@ -97,6 +97,7 @@ def first(index: Index, text: str) -> tuple[str, int | None]:
         ("who listens to mail:sent", "web/sent.ts", 2),
         ("where is the event mail:sent emitted", "web/send.ts", 2),
         ("what does npm run lint do", "package.json", 3),
+        ("> mail@1.0.0 lint", "package.json", 3),
         ("make deploy", "Makefile", 1),
         ("which migration added mail to users", "db/migrate/2_mail.rb", 3),
         ("mail error -43", "include/errors.h", 2),
@@ -106,6 +107,35 @@ def first(index: Index, text: str) -> tuple[str, int | None]:
 def test_a_relation_is_answered_by_the_line_that_has_it(index: Index, text: str, path: str, line: int) -> None:
     assert first(index, text) == (path, line)
     assert ask(index, text).confidence is Confidence.HIGH
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "line"),
+    [
+        ("Wer ruft parse_address auf?", "lib/handlers.py", 8),
+        ("où est appelé parse_address", "lib/handlers.py", 8),
+        ("¿quién llama a parse_address?", "lib/handlers.py", 8),
+        ("哪里调用了 parse_address", "lib/handlers.py", 8),
+        ("parse_address を呼び出している箇所", "lib/handlers.py", 8),
+        ("parse_address를 호출하는 곳", "lib/handlers.py", 8),
+        ("wo wird parse_address getestet", "tests/test_handlers.py", 5),
+        ("où est testé parse_address ?", "tests/test_handlers.py", 5),
+        ("parse_address 的测试", "tests/test_handlers.py", 5),
+        ("welche Klassen implementieren Store", "src/store/DiskStore.kt", 1),
+        ("Store を実装しているクラス", "src/store/DiskStore.kt", 1),
+        ("où est lue la variable d'environnement MAIL_TOKEN", "lib/settings.py", 4),
+        ("MAX_RETRIES 的值是什么", "lib/settings.py", 3),
+        ("wo wird Store registriert", "src/store/StoreModule.kt", 5),
+        ("CSS für .mail-card", "web/style.css", 1),
+    ],
+)
+def test_a_relation_may_be_asked_in_another_language(index: Index, text: str, path: str, line: int) -> None:
+    assert first(index, text) == (path, line)
+
+
+@pytest.mark.parametrize("text", ["wer liest eigentlich gerne Bücher", "qui utilise la mémoire", "die Tests für alles"])
+def test_plain_words_of_another_language_ask_for_no_relation(index: Index, text: str) -> None:
+    assert not [hit for hit in ask(index, text).hits if hit.asked_line]
 
 
 def test_the_definition_follows_the_lines_that_call_it(index: Index) -> None:

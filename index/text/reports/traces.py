@@ -26,6 +26,18 @@ _INCLUDED = re.compile(
 )
 
 
+class Quoted(NamedTuple):
+    """Lines of a file as a text quotes them, without the blanks around them.
+
+    Attributes:
+        lines: one after the other.
+        changed: number of the first one that counts: those before it are context.
+    """
+
+    lines: tuple[str, ...]
+    changed: int = 0
+
+
 class NamedPlace(NamedTuple):
     """A place as a text names it.
 
@@ -36,6 +48,7 @@ class NamedPlace(NamedTuple):
         stack: 0 for the trace that counts most, 1 for the next.
         leads: whether it begins its line, as in messages of compilers and linters.
         function: that the place is in, as a trace tells it; empty where it doesn't.
+        quoted: lines that are there, in the versions of a diff: the new one, the old one.
     """
 
     path: str
@@ -45,6 +58,7 @@ class NamedPlace(NamedTuple):
     stack: int = 0
     leads: bool = False
     function: str = ""
+    quoted: tuple[Quoted, ...] = ()
 
 
 class Frame(NamedTuple):

@@ -1,0 +1,97 @@
+"""Say a question about a relation of a name, asked in another language than English, in English.
+
+Its forms are rows of `static/foreign.tsv` with their language: German, French, Spanish (with Portuguese and Italian),
+Chinese, Japanese, Korean.
+Before them stand parts of several forms, such as the words for the kinds of names.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+_LONGEST = 200
+_QUOTES = "`'\"\u00ab\u00bb\u300c\u300d\u300e\u300f\u201e\u201c\u201d"
+_NAME = (
+    rf"[{_QUOTES}]?\s?(?P<name>[@.#]?[A-Za-z_$](?:[A-Za-z0-9_$.:#\\/-]{{0,120}}[A-Za-z0-9_$])?(?:\(\))?)\s?[{_QUOTES}]?"
+)
+"""Letters of these languages are around a name, so it has none but ASCII."""
+_BEGINNINGS = {
+    "de": r"(?:gibt|w(?:er|o|as|ie|elche[rsn]?)|alle|aufruf\w*|verwendung\w*|benutzer"
+    r"|(?:unit-)?tests? (?:für|von|zu|testet|testen|prüfen|decken)|implementierung\w*|unterklassen|abgeleitete"
+    r"|subklassen|die|(?:css|stil|style)\S* (?:für|von|der|zu)|standardwert|vorgabewert|wert|übersetzung|text)\b",
+    "fr": r"(?:y|existe|est-ce|classes|qui|quels?|quelles?|o[uù]|tous|toutes|les?|la|appel(?:s|ants)?|utilisations?"
+    r"|usages? (?:de|à|d')|références|tests? (?:unitaires|de|pour|d'|testent|couvrent)|sous-classes|implémentations?"
+    r"|valeur|traduction|styles? (?:de|pour))\b|qu'est",
+    "es": r"(?:en|em|in|hay|existen|há|existem|ci|esistono|clases|classes|classi|qu[eé]|quali?|quale|quais|d[oó]nde"
+    r"|onde|dove|chi|qui[eé]n|quem|cu[aá]l|las?|los|os?|as?|i|il|le|gli|el|todas|llamadas|usos|chamadas"
+    r"|chiamate|usi|refer[eê]nci?as|riferimenti|pruebas|prove|testes|tests? (?:unitari\w+|de|para|di|per|do|da)"
+    r"|implementaciones|implementações|implementazioni|subcl\w+|sottoclassi|valore?|estilos?|stili?|traducción|tradução|traduzione"
+    r"|styles? (?:de|para|di|per))\b",
+}
+"""Of such questions."""
+_LATIN = {language: re.compile(form, re.IGNORECASE) for language, form in _BEGINNINGS.items()}
+_PLEASES = r"(?:zeige?(?: mir)?|finde|montre(?:-moi)?|trouve|mu[eé]stra(?:me)?|busca|mostra) "
+_ASKS = re.compile(rf"[\u00bf\s]{{0,9}}(?:{_PLEASES})?(?:{'|'.join(_BEGINNINGS.values())})", re.IGNORECASE)
+_SCRIPTS = {
+    "ja": re.compile("[\u3041-\u30fa]"),
+    "zh": re.compile("[\u4e00-\u9fff]"),
+    "ko": re.compile("[\uac00-\ud7a3]"),
+}
+"""Letters of a language; those of Chinese may be of Japanese."""
+_OTHER_SCRIPT = re.compile("[\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3]")
+_AROUND = re.compile(r"^[\u00bf\s]+|[\s?.!\u3002\uff1f\uff01]+$")
+_PLEASE = re.compile(
+    rf"^[\u00bf\s]{{0,9}}(?:{_PLEASES}|\u8bf7\u95ee|\u627e\u5230|\u627e\u51fa|\u67e5\u627e)", re.IGNORECASE
+)
+
+
+def as_english(text: str) -> str:
+    """Return a question about a relation of a name in English; empty for other texts, and for most in English.
+
+        "Wer ruft parse_args auf?" is "who calls `parse_args`"
+
+    Parameters:
+        text: of the question, of one line.
+    """
+    is_cjk = not text.isascii() and _OTHER_SCRIPT.search(text) is not None
+    if len(text) > _LONGEST or not (is_cjk or _ASKS.match(text)):
+        return ""
+    plain = _AROUND.sub("", _PLEASE.sub("", text.strip(), count=1)).strip()
+    marks = _SCRIPTS if is_cjk else _LATIN
+    for language, mark in marks.items():
+        found = _said(plain, language) if (mark.search(plain) if is_cjk else mark.match(plain)) else None
+        if found:
+            # Among letters of another script each word of these is a name.
+            is_marked = is_cjk or plain[found.at - 1 : found.at] in _QUOTES
+            return found.said.format(f"`{found.name}`" if is_marked else found.name)
+    return ""
+
+
+def _said(text: str, language: str) -> "_Said | None":
+    matches = ((said, form.fullmatch(text)) for said, form in _forms(language))
+    return next((_Said(said, it["name"], it.start("name")) for said, it in matches if it), None)
+
+
+class _Said(NamedTuple):
+    """A question in English with "{}" for the name, and where that is in the text."""
+
+    said: str
+    name: str
+    at: int
+
+
+@cache
+def _forms(language: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+    # Few questions are of them, and their compilation takes time.
+    rows = files(__package__).joinpath("static", "foreign.tsv").read_text("utf-8").splitlines()
+    table = [row.split("\t") for row in rows]
+    parts = {f"{{{name}}}": form for of, name, form in table if not of} | {"{name}": _NAME}
+    return [(said, _compiled(form, parts)) for of, said, form in table if of == language]
+
+
+def _compiled(form: str, parts: Mapping[str, str]) -> re.Pattern[str]:
+    for mark, part in parts.items():
+        form = form.replace(mark, part)
+    return re.compile(form, re.IGNORECASE)
