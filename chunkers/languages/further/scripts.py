@@ -15,6 +15,7 @@ from cqm.chunkers.languages.further.unread_perl import (
     without_references,
     without_signatures,
 )
+from cqm.chunkers.languages.further.unread_perl_words import with_plain_words
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -245,7 +246,7 @@ _PERL_MEMBERS: dict[str, Rule] = {**_PERL_NAMED, "variable_declaration": _perl_f
 PERL = Language(
     name="perl",
     by_lines=PERL_LINES,
-    unread=Unread(PERL_SIGNS),
+    unread=Unread(PERL_SIGNS, masks=(with_plain_words,)),
     grammar=(BUNDLE, "perl"),
     removed=(
         without_heredocs,

@@ -41,7 +41,7 @@ _MOST_HEREDOCS = 400
 _HEREDOC = re.compile(
     rb"(?<![<\w)\]}])<<(?P<tilde>~?)(?:\"(?P<double>[^\"\n]+)\"|'(?P<single>[^'\n]+)'|(?P<bare>[A-Za-z_]\w*))"
 )
-_UNREAD_HEREDOC = re.compile(rb"<<~|<<[\w\"'][^\n]*<<[\w\"'~]|(?<![<\w)\]}])<<[A-Za-z_\"'][^\n;]*\n")
+_UNREAD_HEREDOC = re.compile(rb"<<~|<<[\w\"'][^\n]*<<[\w\"'~]|(?<![<\w)\]}])<<[A-Za-z_\"'][^\n;]*\n|<<[\"'][ \t]")
 
 
 def without_dashes(source: bytes) -> bytes:

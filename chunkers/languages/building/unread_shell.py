@@ -1,0 +1,111 @@
+"""Make readable what the grammar of Bash doesn't read: expansions and globs of zsh, templates, piped heredocs.
+
+The bytes keep their places. Only texts with errors are changed.
+"""
+
+import re
+
+_LONGEST = 2_000
+"""Bytes of an expansion; longer ones are braces that don't pair."""
+_BRACE = re.compile(rb"\\.|\$\{|[{}]", re.DOTALL)
+_PLAIN_EXPANSION = re.compile(rb"\$\{(?:#?\w+|\w+:?[=-][^{}$\n]*)\}")
+"""What the grammar reads; ": ${NAME:=value}" defines a name."""
+
+_FLAGGED = re.compile(rb"\$[+=~^]{1,2}\w+")
+_ARITHMETIC = re.compile(rb"(?<!\()\(\((?P<inside>(?:[^();\n]|\((?:[^();\n]|\([^();\n]*\))*\)){1,1000})\)\)")
+_TEST = re.compile(rb"\[\[[ \t](?P<inside>(?:[^\]\n]|\](?!\])){5,1000})[ \t]\]\]")
+_NAMELESS = re.compile(rb"(?P<before>(?:^|&&|\|\||;)[ \t]*)(?P<word>function[ \t]*(?:\(\))?|\(\))(?=[ \t\n]*\{)", re.MULTILINE)
+_FILE_OF = re.compile(rb"(?<=[ \t])=\((?=[ \t]*[\w$])")
+_DETACHED = re.compile(rb"&[|!](?=[ \t]*(?:[;})]|$))", re.MULTILINE)
+_ALWAYS = re.compile(rb"\}(?P<word>[ \t]+always[ \t]+)\{")
+_QUALIFIER = re.compile(rb"(?<=[\w*}/\]])\(#?q?[\w.^/@=*:,+-]+\)(?=[\s;)\]\"])")
+_OVERWRITTEN = re.compile(rb"(?<=>>)[|!]")
+_ON_ONE_ROW = re.compile(
+    rb"(?P<open>(?:^|[;&|)]|\b(?:do|then|else))[ \t]*\{[ \t][^{}\n]{0,300}[^\s;{}&])[ \t](?=\})", re.MULTILINE
+)
+_NUMBERS = re.compile(rb"<\d*-\d*>")
+_TEMPLATE = re.compile(rb"\{\{[^{}]{1,1000}\}\}")
+_TEMPLATE_OF_TEXT = re.compile(rb"\{(?P<inner>\{\{[^{}]{1,1000}\}\})\}")
+_ALONE = re.compile(rb"^[ \t]*\{\{[^{}]{1,1000}\}\}[ \t]*$", re.MULTILINE)
+_PIPED = re.compile(
+    rb"(?P<sign><<-?[ \t]*(?P<quote>['\"]?)(?P<tag>\w+)(?P=quote))(?P<rest>[^\n]*(?:\||&&)[ \t]*\n)", re.DOTALL
+)
+_MOST_HEREDOCS = 200
+
+
+def readable_shell(source: bytes) -> bytes:
+    """Write plain words for what zsh and templates add to Bash, in a text with errors."""
+    source = _without_piped_heredocs(_without_templates(source))
+    source = _FLAGGED.sub(_as_variable, _without_expansions(source))
+    source = _ARITHMETIC.sub(lambda it: b"((" + _as_word(it["inside"]) + b"))", source)
+    source = _TEST.sub(lambda it: b"[[ -n " + _as_word(it["inside"])[3:] + b" ]]", source)
+    source = _NAMELESS.sub(lambda it: it["before"] + b" " * len(it["word"]), source)
+    source = _ON_ONE_ROW.sub(lambda it: it["open"] + b";", _OVERWRITTEN.sub(b" ", source))
+    source = _DETACHED.sub(b"& ", _FILE_OF.sub(b"$(", source))
+    source = _ALWAYS.sub(lambda it: b"};" + b" " * (len(it["word"]) - 1) + b"{", source)
+    return _NUMBERS.sub(_in_place, _QUALIFIER.sub(_in_place, source))
+
+
+def _as_word(text: bytes) -> bytes:
+    return b"a" * len(text)
+
+
+def _in_place(found: re.Match[bytes]) -> bytes:
+    return _as_word(found[0])
+
+
+def _as_variable(found: re.Match[bytes]) -> bytes:
+    return b"$" + b"a" * (len(found[0]) - 1)
+
+
+def _without_expansions(source: bytes) -> bytes:
+    """Write variables for expansions such as "${${(f)text}[1]}"."""
+    spans: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for it in _BRACE.finditer(source):
+        sign = it[0]
+        if sign == b"${":
+            opened.append(it.start())
+        elif sign == b"{":
+            opened.append(-1)
+        elif sign == b"}" and opened and (start := opened.pop()) >= 0 and _is_one(source, start, it.end()):
+            while spans and spans[-1][0] > start:
+                spans.pop()
+            spans.append((start, it.end()))
+    result = bytearray(source)
+    for start, end in spans:
+        if not _PLAIN_EXPANSION.fullmatch(source, start, end):
+            # Line ends stay: a command may have them inside.
+            result[start:end] = b"$" + re.sub(rb"[^\n]", b"a", source[start + 1 : end])
+    return bytes(result)
+
+
+def _is_one(source: bytes, start: int, end: int) -> bool:
+    """Tell if braces that pair may be of one expansion: only a command inside may have several lines."""
+    return end - start <= _LONGEST and (b"\n" not in source[start:end] or b"$(" in source[start:end])
+
+
+def _without_templates(source: bytes) -> bytes:
+    """Blank lines of a template, "{{ if .X }}", and write words for what it fills in."""
+    if b"{{" not in source:
+        return source
+    source = _ALONE.sub(lambda it: re.sub(rb"[^\n]", b" ", it[0]), source)
+    source = _TEMPLATE_OF_TEXT.sub(lambda it: re.sub(rb"[^\n]", b"a", it[0]), source)
+    return _TEMPLATE.sub(lambda it: re.sub(rb"[^\n]", b"a", it[0]), source)
+
+
+def _without_piped_heredocs(source: bytes) -> bytes:
+    """Blank heredocs whose line goes on after them: "awk '...' <<END |"."""
+    result = bytearray(source)
+    place = 0
+    for _ in range(_MOST_HEREDOCS):
+        found = _PIPED.search(source, place)
+        if found is None:
+            break
+        place = found.end()
+        last = re.compile(rb"^[ \t]*%s[ \t]*$" % re.escape(found["tag"]), re.MULTILINE).search(source, place)
+        if last is not None:
+            for start, end in (found.span("sign"), (place, last.end())):
+                result[start:end] = re.sub(rb"[^\n]", b" ", source[start:end])
+            place = last.end()
+    return bytes(result)

@@ -1,0 +1,65 @@
+"""Make readable words that the grammar of Perl doesn't read: prototypes, element of references, lists of modules.
+
+Only texts with errors are changed; the bytes keep their places.
+"""
+
+import re
+
+from cqm.chunkers.languages.model import blanked
+
+_PROTOTYPE = re.compile(rb"\bsub[ \t]+[\w:']+[ \t]*(?P<prototype>\([\s$@%&*;\\\[\]+_]*\))")
+_ELEMENT = re.compile(rb"(?<![\w$\\&@%])(?P<sign>\$)(?=\$+\w+[ \t]*[\[{])")
+_ELEMENT_OF_TOPIC = re.compile(rb"(?<![\w$\\&@%])\$\$_(?=[ \t]*[\[{])")
+_OF_CALL = re.compile(rb"(?<![\w$@%&>:'\"{-])[a-z](?=\w+->[\[{])")
+_QUOTING_KEY = re.compile(rb"(?P<before>[{(,]\s*)[ysmqx](?=[ \t]*=>)")
+_LETTERS_IN_BRACKETS = re.compile(rb"\b(?P<word>tr|y)\((?P<texts>(?:[^()\\\n]|\\.)*)\)\((?P<others>(?:[^()\\\n]|\\.)*)\)")
+_PATTERN = re.compile(
+    rb"(?P<before>(?:[(,=;{!&|]|^|\b(?:split|grep|and|or|not|if|unless|return|map))[ \t]*)"
+    rb"/(?P<text>(?!/)(?:[^/\\\n]|\\.)+)/(?P<flags>[a-z]*)",
+    re.MULTILINE,
+)
+_BRACED = re.compile(rb"(?P<before>[=!]~[ \t]*(?:m|qr))\{(?P<text>(?:[^{}\\\n]|\\.|\{[\d,]*\})*)\}(?P<flags>[a-z]*)")
+_SUBSTITUTED = re.compile(
+    rb"(?P<before>=~[ \t]*s)/(?P<text>(?:[^/\\\n]|\\.)*)/(?P<other>(?:[^/\\\n]|\\.)*)/(?P<flags>[a-z]*)"
+)
+_OF_PERL = re.compile(rb"\$\{\^\w+\}")
+_LAST_COMMA = re.compile(rb"(?<=[\w\])}'\"])(?P<sign>[ \t]*,)(?=\s*\))")
+_LETTERS = re.compile(rb"\b(?P<word>tr|y)/(?P<texts>(?:[^/\\\n]|\\.)*)/(?P<others>(?:[^/\\\n]|\\.)*)/")
+_REQUIRED = re.compile(rb"(?<![\w$@%&>-])(?P<word>require)(?=[ \t]+(?:[\d\"'$(]|v\d))")
+_CONDITIONAL = re.compile(rb"(?<![\w$@%&>-])require[ \t]+[\w:]+(?=[ \t]*(?:and\b|or\b|&&|\|\|))")
+_IMPORT = re.compile(rb"(?<=->impor)t(?=[ \t]*;)")
+_NO_CONDITION = re.compile(rb"(?P<head>\bfor(?:each)?[ \t]*\([^;(){}\n]{0,300};)[ \t](?=[ \t]*;)")
+_OF_MAIN = re.compile(rb"(?<![\w:'\"$@%&*\\>}])(?P<sign>::)(?=[A-Za-z_]\w*)")
+_LISTED = rb"(?!constant\b|parent\b|base\b)[A-Za-z_][\w:]*[ \t\n]+(?![{(;])(?:[^;{}=]|q[qw]?\{[^{}\n]*\}){1,400}?=>"
+_WITH_PAIRS = re.compile(rb"^[ \t]*(?P<use>use[ \t]+" + _LISTED + rb"[^;{}]{0,4000})(?=;)", re.MULTILINE)
+_WITH_BLOCKS = re.compile(rb"^[ \t]*(?P<use>use[ \t]+)(?=" + _LISTED + rb"[^;{}]{0,4000}\{)", re.MULTILINE)
+_HEXADECIMAL = re.compile(rb"(?<![\w)}\]$])(?P<sign>-)(?=0[xb])")
+_FUNCTION_IN_KEY = re.compile(
+    rb"(?<=[\w}\]>]\{)(?P<word>[ \t]*(?:lc|uc|lcfirst|ucfirst|ref|defined|length|int|shift|pop|join)[ \t]+)(?=\$)"
+)
+_SLICE = re.compile(rb"(?<=\{)[ \t]*qw[ \t]*(?:\([^()\n]*\)|/[^/\n]*/|\[[^\[\]\n]*\])[ \t]*(?=\})")
+_WORDS = re.compile(rb"\bqw[ \t]*\((?P<words>(?:[^()\\]|\([^()\\]*\)){0,4000})\)")
+_NO_WORDS = bytes.maketrans(b"<>()[]{}\"'#|&;`", b"a" * 15)
+
+
+def with_plain_words(source: bytes) -> bytes:
+    """Write what the grammar reads for words and signs that it doesn't."""
+    for pattern in (_PROTOTYPE, _ELEMENT, _LAST_COMMA, _REQUIRED, _OF_MAIN, _WITH_PAIRS, _WITH_BLOCKS, _HEXADECIMAL, _FUNCTION_IN_KEY):
+        source = pattern.sub(blanked, source)
+    source = _CONDITIONAL.sub(lambda it: b"1".ljust(len(it[0])), source)
+    source = _NO_CONDITION.sub(lambda it: it["head"] + b"1", _IMPORT.sub(b"T", source))
+    source = _ELEMENT_OF_TOPIC.sub(b" $a", _OF_CALL.sub(b"$", source))
+    source = _QUOTING_KEY.sub(lambda it: it["before"] + b"a", source)
+    source = _OF_PERL.sub(lambda it: b"$".ljust(len(it[0]), b"a"), source)
+    source = _LETTERS.sub(lambda it: b"%s/%s/%s/" % (it[1], b"a" * len(it[2]), b"a" * len(it[3])), source)
+    source = _LETTERS_IN_BRACKETS.sub(lambda it: b"%s/%s/%s/ " % (it[1], b"a" * (len(it[2])), b"a" * (len(it[3]))), source)
+    source = _PATTERN.sub(lambda it: b"%s/%s/" % (it[1], b"a" * len(it[2])) + b" " * len(it[3]), source)
+    source = _BRACED.sub(lambda it: b"%s{%s}" % (it[1], b"a" * len(it[2])) + b" " * len(it[3]), source)
+    source = _SUBSTITUTED.sub(_as_substitution, source)
+    source = _SLICE.sub(lambda it: b"a".ljust(len(it[0])), source)
+    return _WORDS.sub(lambda it: it[0][: -len(it["words"]) - 1] + it["words"].translate(_NO_WORDS) + b")", source)
+
+
+def _as_substitution(found: re.Match[bytes]) -> bytes:
+    text, other = (b"a" * len(it) for it in (found["text"], found["other"]))
+    return b"%s/%s/%s/" % (found["before"], text, other) + b" " * len(found["flags"])
