@@ -14,7 +14,9 @@ _PLAIN_EXPANSION = re.compile(rb"\$\{(?:#?\w+|\w+:?[=-][^{}$\n]*)\}")
 _FLAGGED = re.compile(rb"\$[+=~^]{1,2}\w+")
 _ARITHMETIC = re.compile(rb"(?<!\()\(\((?P<inside>(?:[^();\n]|\((?:[^();\n]|\([^();\n]*\))*\)){1,1000})\)\)")
 _TEST = re.compile(rb"\[\[[ \t](?P<inside>(?:[^\]\n]|\](?!\])){5,1000})[ \t]\]\]")
-_NAMELESS = re.compile(rb"(?P<before>(?:^|&&|\|\||;)[ \t]*)(?P<word>function[ \t]*(?:\(\))?|\(\))(?=[ \t\n]*\{)", re.MULTILINE)
+_NAMELESS = re.compile(
+    rb"(?P<before>(?:^|&&|\|\||;)[ \t]*)(?P<word>function[ \t]*(?:\(\))?|\(\))(?=[ \t\n]*\{)", re.MULTILINE
+)
 _FILE_OF = re.compile(rb"(?<=[ \t])=\((?=[ \t]*[\w$])")
 _DETACHED = re.compile(rb"&[|!](?=[ \t]*(?:[;})]|$))", re.MULTILINE)
 _ALWAYS = re.compile(rb"\}(?P<word>[ \t]+always[ \t]+)\{")

@@ -12,7 +12,9 @@ _ELEMENT = re.compile(rb"(?<![\w$\\&@%])(?P<sign>\$)(?=\$+\w+[ \t]*[\[{])")
 _ELEMENT_OF_TOPIC = re.compile(rb"(?<![\w$\\&@%])\$\$_(?=[ \t]*[\[{])")
 _OF_CALL = re.compile(rb"(?<![\w$@%&>:'\"{-])[a-z](?=\w+->[\[{])")
 _QUOTING_KEY = re.compile(rb"(?P<before>[{(,]\s*)[ysmqx](?=[ \t]*=>)")
-_LETTERS_IN_BRACKETS = re.compile(rb"\b(?P<word>tr|y)\((?P<texts>(?:[^()\\\n]|\\.)*)\)\((?P<others>(?:[^()\\\n]|\\.)*)\)")
+_LETTERS_IN_BRACKETS = re.compile(
+    rb"\b(?P<word>tr|y)\((?P<texts>(?:[^()\\\n]|\\.)*)\)\((?P<others>(?:[^()\\\n]|\\.)*)\)"
+)
 _PATTERN = re.compile(
     rb"(?P<before>(?:[(,=;{!&|]|^|\b(?:split|grep|and|or|not|if|unless|return|map))[ \t]*)"
     rb"/(?P<text>(?!/)(?:[^/\\\n]|\\.)+)/(?P<flags>[a-z]*)",
@@ -44,7 +46,17 @@ _NO_WORDS = bytes.maketrans(b"<>()[]{}\"'#|&;`", b"a" * 15)
 
 def with_plain_words(source: bytes) -> bytes:
     """Write what the grammar reads for words and signs that it doesn't."""
-    for pattern in (_PROTOTYPE, _ELEMENT, _LAST_COMMA, _REQUIRED, _OF_MAIN, _WITH_PAIRS, _WITH_BLOCKS, _HEXADECIMAL, _FUNCTION_IN_KEY):
+    for pattern in (
+        _PROTOTYPE,
+        _ELEMENT,
+        _LAST_COMMA,
+        _REQUIRED,
+        _OF_MAIN,
+        _WITH_PAIRS,
+        _WITH_BLOCKS,
+        _HEXADECIMAL,
+        _FUNCTION_IN_KEY,
+    ):
         source = pattern.sub(blanked, source)
     source = _CONDITIONAL.sub(lambda it: b"1".ljust(len(it[0])), source)
     source = _NO_CONDITION.sub(lambda it: it["head"] + b"1", _IMPORT.sub(b"T", source))
@@ -52,7 +64,9 @@ def with_plain_words(source: bytes) -> bytes:
     source = _QUOTING_KEY.sub(lambda it: it["before"] + b"a", source)
     source = _OF_PERL.sub(lambda it: b"$".ljust(len(it[0]), b"a"), source)
     source = _LETTERS.sub(lambda it: b"%s/%s/%s/" % (it[1], b"a" * len(it[2]), b"a" * len(it[3])), source)
-    source = _LETTERS_IN_BRACKETS.sub(lambda it: b"%s/%s/%s/ " % (it[1], b"a" * (len(it[2])), b"a" * (len(it[3]))), source)
+    source = _LETTERS_IN_BRACKETS.sub(
+        lambda it: b"%s/%s/%s/ " % (it[1], b"a" * (len(it[2])), b"a" * (len(it[3]))), source
+    )
     source = _PATTERN.sub(lambda it: b"%s/%s/" % (it[1], b"a" * len(it[2])) + b" " * len(it[3]), source)
     source = _BRACED.sub(lambda it: b"%s{%s}" % (it[1], b"a" * len(it[2])) + b" " * len(it[3]), source)
     source = _SUBSTITUTED.sub(_as_substitution, source)
