@@ -102,7 +102,7 @@ def conditionals_of(source: bytes, unread: "Unread") -> Conditionals | None:
     directives = [*_directives(source, unread)]
     alternatives = _alternatives(directives)
     if alternatives is None:
-        directives = _outside_comments(directives, source, unread)
+        directives = _paired(_outside_comments(directives, source, unread), len(source))
         alternatives = _alternatives(directives)
     if not directives or alternatives is None:
         return None
@@ -223,6 +223,17 @@ def _outside_comments(directives: list[_Directive], source: bytes, unread: "Unre
         if it.start >= end or not source[start : it.start].strip():
             kept.append(it)
     return kept
+
+
+def _paired(directives: list[_Directive], end: int) -> list[_Directive]:
+    """Leave out what belongs to no conditional, and end those that stay open: a part of a large program has such."""
+    kept: list[_Directive] = []
+    depth = 0
+    for it in directives:
+        if it.opens or depth:
+            kept.append(it)
+            depth += it.opens - it.closes
+    return kept + [_Directive(end, end, opens=False, closes=True, is_else=False, name=b"", negates=False)] * depth
 
 
 def _defines(source: bytes) -> Iterator[_Define]:

@@ -82,17 +82,23 @@ _AFTER_PROTOTYPE = re.compile(
     rb"\n[ \t]*+(?!(?:else|return|case|goto|throw|delete|new|using|typedef|do)\b)"
     rb"(?:[A-Za-z_][\w:<>,]*+[ \t*&]+)++(?<=[ \t*&])(?!(?:if|while|for|switch)\b)[A-Za-z_~][\w:]*+[ \t]*+"
     + _arguments(1)
-    + rb"[ \t]*+(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+(?:[ \t]?" + _arguments(1) + rb")?[ \t]*+){1,4})(?=;)"
+    + rb"[ \t]*+(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+(?:[ \t]?"
+    + _arguments(1)
+    + rb")?[ \t]*+){1,4})(?=;)"
 )
 # "  UV_HANDLE_FIELDS" in a struct.
 _IN_STRUCT = re.compile(
-    rb"(?:(?:struct|union|class)[ \t][^\n;(){}=]*+\{|;)" + _NOTE + rb"[ \t]*\r?(?P<macro>(?:\n[ \t]+[A-Z][A-Z0-9]*_[A-Z0-9_]*+"
+    rb"(?:(?:struct|union|class)[ \t][^\n;(){}=]*+\{|;)"
+    + _NOTE
+    + rb"[ \t]*\r?(?P<macro>(?:\n[ \t]+[A-Z][A-Z0-9]*_[A-Z0-9_]*+"
     rb"[ \t]*\r?(?=\n))+)(?=\s*(?:[A-Za-z/}#]))"
 )
 _USING = re.compile(rb"using(?<!\wusing)[ \t]+(?P<macro>typename)(?=[ \t])")
 # "long long:0;" and "char it:1 __attribute__((packed));".
 _NAMELESS_BITS = re.compile(rb"\b(?:long|int|short|char)(?P<macro>[ \t]*:[ \t]*\d+)")
-_AFTER_BITS = re.compile(rb":(?!:)[^;:{}\n]{1,60}?(?P<macro>(?:[ \t]+__attribute__[ \t]*" + _arguments(2) + rb")+)(?=[ \t]*;)")
+_AFTER_BITS = re.compile(
+    rb":(?!:)[^;:{}\n]{1,60}?(?P<macro>(?:[ \t]+__attribute__[ \t]*" + _arguments(2) + rb")+)(?=[ \t]*;)"
+)
 
 
 # "decltype(it.template get<T>(), void())", "it->operator[](1)", "it[typename Type::key(1)]".

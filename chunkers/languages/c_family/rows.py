@@ -12,7 +12,12 @@ from cqm.chunkers.languages.c_family.attributes import (
     without_brackets,
     without_modules,
 )
-from cqm.chunkers.languages.c_family.calls import without_dependent_names, without_macros_of_members, without_rows_of_calls, without_types_in_calls
+from cqm.chunkers.languages.c_family.calls import (
+    without_dependent_names,
+    without_macros_of_members,
+    without_rows_of_calls,
+    without_types_in_calls,
+)
 from cqm.chunkers.languages.c_family.macros import (
     with_enums,
     with_joined_macros,
