@@ -94,6 +94,7 @@ _IN_STRUCT = re.compile(
     rb"[ \t]*\r?(?=\n))+)(?=\s*(?:[A-Za-z/}#]))"
 )
 _USING = re.compile(rb"using(?<!\wusing)[ \t]+(?P<macro>typename)(?=[ \t])")
+_ASSEMBLY = re.compile(rb"__asm(?<!\w__asm)(?:__)?\s*+(?P<inside>\{[^{}]*+\})")
 # "long long:0;" and "char it:1 __attribute__((packed));".
 _NAMELESS_BITS = re.compile(rb"\b(?:long|int|short|char)(?P<macro>[ \t]*:[ \t]*\d+)")
 _AFTER_BITS = re.compile(
@@ -108,8 +109,10 @@ _DEPENDENT = re.compile(rb"\[(?P<word>typename)(?=[ \t])")
 
 
 def _with_name(found: re.Match[bytes]) -> bytes:
-    inside = found["inside"]
-    return found[0][: -len(inside)] + b"(a" + blank(inside[2:-1]) + b")" if len(inside) > 3 else found[0]  # noqa: PLR2004
+    text = found["inside"][1:-1]
+    place = len(text) - len(text.lstrip())
+    name = text[:place] + b"a" + blank(text[place + 1 :]) if place < len(text) else text
+    return found[0][: -len(text) - 1] + name + b")"
 
 
 def without_dependent_names(source: bytes) -> bytes:
@@ -122,5 +125,6 @@ def without_dependent_names(source: bytes) -> bytes:
 def without_macros_of_members(source: bytes) -> bytes:
     """Blank macros after prototypes and those for fields of a struct."""
     source = _IN_STRUCT.sub(blanked, _AFTER_PROTOTYPE.sub(blanked, source))
+    source = _ASSEMBLY.sub(lambda it: b";".ljust(it.start("inside") - it.start()) + blank(it["inside"]), source)
     source = _AFTER_BITS.sub(blanked, _NAMELESS_BITS.sub(blanked, source))
     return _USING.sub(blanked, source)
