@@ -15,7 +15,7 @@ from cqm.chunkers.languages.further.unread_perl import (
     without_references,
     without_signatures,
 )
-from cqm.chunkers.languages.further.unread_perl_words import with_plain_words
+from cqm.chunkers.languages.further.unread_perl_words import OPERATORS, with_plain_words
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -122,7 +122,8 @@ def _perl_sub(node: "Node", source: bytes) -> Found:
         # A class, see `unread_perl`.
         body, name = node.child_by_field_name("body"), _perl_name(node.child_by_field_name("name"), source)
         return Found("class", name.replace("__", "."), (body,) if body else (), within=_PERL_MEMBERS)
-    return Found("function", _perl_name(node.child_by_field_name("name"), source))
+    name = _perl_name(node.child_by_field_name("name"), source)
+    return Found("function", OPERATORS.get(name, name))
 
 
 def _perl_package(node: "Node", source: bytes) -> Found:

@@ -5,9 +5,13 @@ Only texts with errors are changed; the bytes keep their places.
 
 import re
 
+from cqm.chunkers.languages.further.unread_perl import with_empty_heredocs
 from cqm.chunkers.languages.model import blanked
 
 _PROTOTYPE = re.compile(rb"\bsub[ \t]+[\w:']+[ \t]*(?P<prototype>\([\s$@%&*;\\\[\]+_]*\))")
+OPERATORS = {it[:-1] + it[-1:].upper(): it for it in "isa or and not xor lt gt le ge eq ne cmp tr qw qq qr".split()}
+"""Operators that also name functions, by the names written for those: `sub isA {`."""
+_OPERATOR = re.compile(rb"(?P<head>\bsub[ \t]+)(?P<name>%s)(?=\s*\{)" % "|".join(OPERATORS.values()).encode())
 _ELEMENT = re.compile(rb"(?<![\w$\\&@%])(?P<sign>\$)(?=\$+\w+[ \t]*[\[{])")
 _ELEMENT_OF_TOPIC = re.compile(rb"(?<![\w$\\&@%])\$\$_(?=[ \t]*[\[{])")
 _OF_CALL = re.compile(rb"(?<![\w$@%&>:'\"{-])[a-z](?=\w+->[\[{])")
@@ -28,13 +32,18 @@ _OF_PERL = re.compile(rb"\$\{\^\w+\}")
 _LAST_COMMA = re.compile(rb"(?<=[\w\])}'\"])(?P<sign>[ \t]*,)(?=\s*\))")
 _LETTERS = re.compile(rb"\b(?P<word>tr|y)/(?P<texts>(?:[^/\\\n]|\\.)*)/(?P<others>(?:[^/\\\n]|\\.)*)/")
 _REQUIRED = re.compile(rb"(?<![\w$@%&>-])(?P<word>require)(?=[ \t]+(?:[\d\"'$(]|v\d))")
-_CONDITIONAL = re.compile(rb"(?<![\w$@%&>-])require[ \t]+[\w:]+(?=[ \t]*(?:and\b|or\b|&&|\|\|))")
+_CONDITIONAL = re.compile(rb"(?<![\w$@%&>-])require[ \t]+[\w:]++(?=[ \t]*+(?:and\b|or\b|&&|\|\|))")
 _IMPORT = re.compile(rb"(?<=->impor)t(?=[ \t]*;)")
 _NO_CONDITION = re.compile(rb"(?P<head>\bfor(?:each)?[ \t]*\([^;(){}\n]{0,300};)[ \t](?=[ \t]*;)")
 _OF_MAIN = re.compile(rb"(?<![\w:'\"$@%&*\\>}])(?P<sign>::)(?=[A-Za-z_]\w*)")
 _LISTED = rb"(?!constant\b|parent\b|base\b)[A-Za-z_][\w:]*[ \t\n]+(?![{(;])(?:[^;{}=]|q[qw]?\{[^{}\n]*\}){1,400}?=>"
-_WITH_PAIRS = re.compile(rb"^[ \t]*(?P<use>use[ \t]+" + _LISTED + rb"[^;{}]{0,4000})(?=;)", re.MULTILINE)
+_WITH_PAIRS = re.compile(rb"^[ \t]*(?P<use>use[ \t]+" + _LISTED + rb"[^;{}]{0,4000};)", re.MULTILINE)
 _WITH_BLOCKS = re.compile(rb"^[ \t]*(?P<use>use[ \t]+)(?=" + _LISTED + rb"[^;{}]{0,4000}\{)", re.MULTILINE)
+_LIBRARY = re.compile(rb"^[ \t]*(?P<use>use[ \t]+lib[ \t]+\w[^;{}\n]*->[^;{}\n]*;)", re.MULTILINE)
+_PROCESS = re.compile(rb"(?<![\w$\\])\$\$(?![\w{$:])")
+_GLOB = re.compile(rb"(?<![\w)\]}$@%])(?P<sign>\*)(?=\$\w+[ \t]*=(?!=))")
+_TOPIC = re.compile(rb"(?<![\w$])\$_(?=\{)")
+_SYMBOLS = re.compile(rb"(?P<name>\$(?:\w+(?:::\w+)*)?)::(?=[\w{])(?!\w+::)")
 _HEXADECIMAL = re.compile(rb"(?<![\w)}\]$])(?P<sign>-)(?=0[xb])")
 _FUNCTION_IN_KEY = re.compile(
     rb"(?<=[\w}\]>]\{)(?P<word>[ \t]*(?:lc|uc|lcfirst|ucfirst|ref|defined|length|int|shift|pop|join)[ \t]+)(?=\$)"
@@ -46,6 +55,7 @@ _NO_WORDS = bytes.maketrans(b"<>()[]{}\"'#|&;`", b"a" * 15)
 
 def with_plain_words(source: bytes) -> bytes:
     """Write what the grammar reads for words and signs that it doesn't."""
+    source = with_empty_heredocs(source) if b"<<" in source else source
     for pattern in (
         _PROTOTYPE,
         _ELEMENT,
@@ -54,13 +64,18 @@ def with_plain_words(source: bytes) -> bytes:
         _OF_MAIN,
         _WITH_PAIRS,
         _WITH_BLOCKS,
+        _LIBRARY,
+        _GLOB,
         _HEXADECIMAL,
         _FUNCTION_IN_KEY,
     ):
         source = pattern.sub(blanked, source)
+    source = _OPERATOR.sub(lambda it: it["head"] + it["name"][:-1] + it["name"][-1:].upper(), source)
     source = _CONDITIONAL.sub(lambda it: b"1".ljust(len(it[0])), source)
     source = _NO_CONDITION.sub(lambda it: it["head"] + b"1", _IMPORT.sub(b"T", source))
     source = _ELEMENT_OF_TOPIC.sub(b" $a", _OF_CALL.sub(b"$", source))
+    source = _TOPIC.sub(b"$a", _PROCESS.sub(b"$a", source))
+    source = _SYMBOLS.sub(lambda it: it["name"] + b"aa", source)
     source = _QUOTING_KEY.sub(lambda it: it["before"] + b"a", source)
     source = _OF_PERL.sub(lambda it: b"$".ljust(len(it[0]), b"a"), source)
     source = _LETTERS.sub(lambda it: b"%s/%s/%s/" % (it[1], b"a" * len(it[2]), b"a" * len(it[3])), source)
