@@ -206,7 +206,7 @@ _BETWEEN_DIRECTIVES = re.compile(rb"[^\\\s][ \t]*\r?\n(?=[ \t]*\r?\n[ \t]*#)")
 
 
 def _ends_of_rows(data: bytes, ends: "Iterable[tuple[int, bool]]", limit: int) -> "Iterator[tuple[int, bool]]":
-    """Yield some ends, and where there are none within the limit, those of rows above directives: macros are no code."""
+    """Yield some ends; where there are none within the limit, those of rows above directives: macros are no code."""
     last = 0
     for end, is_border in (*ends, (len(data), False)):
         if end - last > limit:

@@ -213,7 +213,7 @@ def _directives(source: bytes, unread: "Unread") -> Iterator[_Directive]:
 
 
 def _outside_comments(directives: list[_Directive], source: bytes, unread: "Unread") -> list[_Directive]:
-    """Leave out directives inside of comments. By the signs of a language, those of its program are notes themselves."""
+    """Leave out directives inside of comments; by the signs of a language, others are notes themselves."""
     notes = [it.span() for it in signs_of(unread.signs).finditer(source) if it.lastgroup == "note"]
     starts = [start for start, _ in notes]
     kept = []

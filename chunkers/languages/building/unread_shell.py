@@ -13,7 +13,7 @@ _PLAIN_EXPANSION = re.compile(rb"\$\{(?:#?\w+|\w+:?[=-][^{}$\n]*)\}")
 
 _FLAGGED = re.compile(rb"\$[+=~^]{1,2}\w+")
 _ARITHMETIC = re.compile(rb"(?<!\()\(\((?P<inside>(?:[^();\n]|\((?:[^();\n]|\([^();\n]*\))*\)){1,1000})\)\)")
-_TEST = re.compile(rb"\[\[[ \t](?P<inside>(?:[^\]\n]|\](?!\])){5,1000})[ \t]\]\]")
+_TEST = re.compile(rb"\[\[[ \t](?P<inside>(?:[^\]\n]|\](?!\])){5,300})[ \t]\]\]")
 _NAMELESS = re.compile(
     rb"(?P<before>(?:^|&&|\|\||;)[ \t]*)(?P<word>function[ \t]*(?:\(\))?|\(\))(?=[ \t\n]*\{)", re.MULTILINE
 )
@@ -29,10 +29,10 @@ _NUMBERS = re.compile(rb"<\d*-\d*>")
 _TEMPLATE = re.compile(rb"\{\{[^{}]{1,1000}\}\}")
 _TEMPLATE_OF_TEXT = re.compile(rb"\{(?P<inner>\{\{[^{}]{1,1000}\}\})\}")
 _ALONE = re.compile(rb"^[ \t]*\{\{[^{}]{1,1000}\}\}[ \t]*$", re.MULTILINE)
-_PIPED = re.compile(
-    rb"(?P<sign><<-?[ \t]*(?P<quote>['\"]?)(?P<tag>\w+)(?P=quote))(?P<rest>[^\n]*(?:\||&&)[ \t]*\n)", re.DOTALL
-)
-_MOST_HEREDOCS = 200
+_PIPED = re.compile(rb"(?:\||&&)[ \t]*\n")
+_HEREDOC = re.compile(rb"<<-?[ \t]*(?P<quote>['\"]?)(?P<tag>\w+)(?P=quote)")
+_MOST_ROWS = 200
+_NO_END_OF_ROW = re.compile(rb"[^\n]")
 
 
 def readable_shell(source: bytes) -> bytes:
@@ -78,7 +78,7 @@ def _without_expansions(source: bytes) -> bytes:
     for start, end in spans:
         if not _PLAIN_EXPANSION.fullmatch(source, start, end):
             # Line ends stay: a command may have them inside.
-            result[start:end] = b"$" + re.sub(rb"[^\n]", b"a", source[start + 1 : end])
+            result[start:end] = b"$" + _NO_END_OF_ROW.sub(b"a", source[start + 1 : end])
     return bytes(result)
 
 
@@ -91,23 +91,30 @@ def _without_templates(source: bytes) -> bytes:
     """Blank lines of a template, "{{ if .X }}", and write words for what it fills in."""
     if b"{{" not in source:
         return source
-    source = _ALONE.sub(lambda it: re.sub(rb"[^\n]", b" ", it[0]), source)
-    source = _TEMPLATE_OF_TEXT.sub(lambda it: re.sub(rb"[^\n]", b"a", it[0]), source)
-    return _TEMPLATE.sub(lambda it: re.sub(rb"[^\n]", b"a", it[0]), source)
+    source = _ALONE.sub(lambda it: _NO_END_OF_ROW.sub(b" ", it[0]), source)
+    source = _TEMPLATE_OF_TEXT.sub(lambda it: _NO_END_OF_ROW.sub(b"a", it[0]), source)
+    return _TEMPLATE.sub(lambda it: _NO_END_OF_ROW.sub(b"a", it[0]), source)
 
 
 def _without_piped_heredocs(source: bytes) -> bytes:
-    """Blank heredocs whose line goes on after them: "awk '...' <<END |"."""
+    """Blank heredocs whose row goes on with the next command: "awk '...' <<END |"."""
+    if b"<<" not in source:
+        return source
     result = bytearray(source)
     place = 0
-    for _ in range(_MOST_HEREDOCS):
-        found = _PIPED.search(source, place)
-        if found is None:
+    for _ in range(_MOST_ROWS):
+        piped = _PIPED.search(source, place)
+        if piped is None:
             break
-        place = found.end()
-        last = re.compile(rb"^[ \t]*%s[ \t]*$" % re.escape(found["tag"]), re.MULTILINE).search(source, place)
-        if last is not None:
-            for start, end in (found.span("sign"), (place, last.end())):
-                result[start:end] = re.sub(rb"[^\n]", b" ", source[start:end])
+        place = piped.end()
+        begin = _HEREDOC.search(source, source.rfind(b"\n", 0, piped.start()) + 1, piped.start())
+        last = _end_of_heredoc(begin["tag"]).search(source, place) if begin is not None else None
+        if begin is not None and last is not None:
+            for start, end in (begin.span(), (place, last.end())):
+                result[start:end] = _NO_END_OF_ROW.sub(b" ", source[start:end])
             place = last.end()
     return bytes(result)
+
+
+def _end_of_heredoc(tag: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"^[ \t]*%s[ \t]*$" % re.escape(tag), re.MULTILINE)

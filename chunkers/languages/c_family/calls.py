@@ -1,4 +1,4 @@
-"""Blank calls of macros and types in their arguments that the grammars of C and C++ can't read, in texts with errors."""
+"""Blank calls of macros, and types in their arguments, in texts that the grammars of C and C++ can't read."""
 
 import re
 from itertools import pairwise

@@ -9,9 +9,27 @@ from cqm.chunkers.languages.further.unread_perl import with_empty_heredocs
 from cqm.chunkers.languages.model import blanked
 
 _PROTOTYPE = re.compile(rb"\bsub[ \t]+[\w:']+[ \t]*(?P<prototype>\([\s$@%&*;\\\[\]+_]*\))")
-OPERATORS = {it[:-1] + it[-1:].upper(): it for it in "isa or and not xor lt gt le ge eq ne cmp tr qw qq qr".split()}
+_NAMES = (
+    b"isa",
+    b"or",
+    b"and",
+    b"not",
+    b"xor",
+    b"lt",
+    b"gt",
+    b"le",
+    b"ge",
+    b"eq",
+    b"ne",
+    b"cmp",
+    b"tr",
+    b"qw",
+    b"qq",
+    b"qr",
+)
+OPERATORS = {(it[:-1] + it[-1:].upper()).decode(): it.decode() for it in _NAMES}
 """Operators that also name functions, by the names written for those: `sub isA {`."""
-_OPERATOR = re.compile(rb"(?P<head>\bsub[ \t]+)(?P<name>%s)(?=\s*\{)" % "|".join(OPERATORS.values()).encode())
+_OPERATOR = re.compile(rb"(?P<head>\bsub[ \t]+)(?P<name>%s)(?=\s*\{)" % b"|".join(_NAMES))
 _ELEMENT = re.compile(rb"(?<![\w$\\&@%])(?P<sign>\$)(?=\$+\w+[ \t]*[\[{])")
 _ELEMENT_OF_TOPIC = re.compile(rb"(?<![\w$\\&@%])\$\$_(?=[ \t]*[\[{])")
 _OF_CALL = re.compile(rb"(?<![\w$@%&>:'\"{-])[a-z](?=\w+->[\[{])")
@@ -39,7 +57,7 @@ _OF_MAIN = re.compile(rb"(?<![\w:'\"$@%&*\\>}])(?P<sign>::)(?=[A-Za-z_]\w*)")
 _LISTED = rb"(?!constant\b|parent\b|base\b)[A-Za-z_][\w:]*[ \t\n]+(?![{(;])(?:[^;{}=]|q[qw]?\{[^{}\n]*\}){1,400}?=>"
 _WITH_PAIRS = re.compile(rb"^[ \t]*(?P<use>use[ \t]+" + _LISTED + rb"[^;{}]{0,4000};)", re.MULTILINE)
 _WITH_BLOCKS = re.compile(rb"^[ \t]*(?P<use>use[ \t]+)(?=" + _LISTED + rb"[^;{}]{0,4000}\{)", re.MULTILINE)
-_LIBRARY = re.compile(rb"^[ \t]*(?P<use>use[ \t]+lib[ \t]+\w[^;{}\n]*->[^;{}\n]*;)", re.MULTILINE)
+_LIBRARY = re.compile(rb"^[ \t]*(?P<use>use[ \t]+lib[ \t]+\w(?:[^;{}\n-]|-(?!>))*+->[^;{}\n]*+;)", re.MULTILINE)
 _PROCESS = re.compile(rb"(?<![\w$\\])\$\$(?![\w{$:])")
 _GLOB = re.compile(rb"(?<![\w)\]}$@%])(?P<sign>\*)(?=\$\w+[ \t]*=(?!=))")
 _TOPIC = re.compile(rb"(?<![\w$])\$_(?=\{)")
