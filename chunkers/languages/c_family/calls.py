@@ -49,7 +49,10 @@ def _blanked_macro(found: re.Match[bytes]) -> bytes:
     return found[0][:start] + blank(found["macro"]) + found[0][end:]
 
 
-_CALL = re.compile(rb"(?<![\w.>])[A-Z][A-Z0-9_]{2,}[ \t]*(?P<arguments>" + _ARGUMENTS + rb")")
+# Brackets are found in a tenth of the time that capitals are.
+_CALL = re.compile(rb"\((?<=[A-Z0-9_]{3}\()" + _ARGUMENTS[2:])
+_NAME_BEFORE = re.compile(rb"(?:^|[^\w.>])[A-Z][A-Z0-9_]{2,99}\Z")
+_LONGEST_NAME = 100
 _WORD = rb"[A-Za-z_]\w*+(?:::\w+)*+(?:<[^<>;(){}\"]*(?:<[^<>;(){}\"]*>[^<>;(){}\"]*)*+>)?(?:::\w+)*+"
 _TYPE = re.compile(
     rb"(?P<before>[(,]\s*)(?P<words>(?:(?:const|volatile|struct|union|enum|typename|class|unsigned|signed|long|short)\s+)*+)"
@@ -66,8 +69,10 @@ def without_types_in_calls(source: bytes) -> bytes:
 
 
 def _with_names(found: re.Match[bytes]) -> bytes:
-    head = found[0][: found.start("arguments") - found.start()]
-    return head + _TYPE.sub(_as_name, found["arguments"])
+    start = found.start()
+    if _NAME_BEFORE.search(found.string, max(start - _LONGEST_NAME, 0), start) is None:
+        return found[0]
+    return _TYPE.sub(_as_name, found[0])
 
 
 def _as_name(found: re.Match[bytes]) -> bytes:
@@ -87,6 +92,9 @@ _AFTER_PROTOTYPE = re.compile(
     + rb")?[ \t]*+){1,4})(?=;)"
 )
 # "  UV_HANDLE_FIELDS" in a struct.
+_AFTER_BRACKET = re.compile(rb"\)[ \t]*+[A-Z][A-Z0-9]*_")
+_ALONE = re.compile(rb"\n[ \t]++[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*+\r?(?=\n)")
+"""Without one, the pattern above or below matches nothing."""
 _IN_STRUCT = re.compile(
     rb"(?:(?:struct|union|class)[ \t][^\n;(){}=]*+\{|;)"
     + _NOTE
@@ -96,7 +104,7 @@ _IN_STRUCT = re.compile(
 _USING = re.compile(rb"using(?<!\wusing)[ \t]+(?P<macro>typename)(?=[ \t])")
 _ASSEMBLY = re.compile(rb"__asm(?<!\w__asm)(?:__)?\s*+(?P<inside>\{[^{}]*+\})")
 # "long long:0;" and "char it:1 __attribute__((packed));".
-_NAMELESS_BITS = re.compile(rb"\b(?:long|int|short|char)(?P<macro>[ \t]*:[ \t]*\d+)")
+_NAMELESS_BITS = re.compile(rb":(?<=[a-z]:)[ \t]*0(?=[ \t]*(?:;|__attribute__))")
 _AFTER_BITS = re.compile(
     rb":(?!:)[^;:{}\n]{1,60}?(?P<macro>(?:[ \t]+__attribute__[ \t]*" + _arguments(2) + rb")+)(?=[ \t]*;)"
 )
@@ -123,8 +131,13 @@ def without_dependent_names(source: bytes) -> bytes:
 
 
 def without_macros_of_members(source: bytes) -> bytes:
-    """Blank macros after prototypes and those for fields of a struct."""
-    source = _IN_STRUCT.sub(blanked, _AFTER_PROTOTYPE.sub(blanked, source))
+    """Blank macros after prototypes and those for fields of a struct, and what few compilers know."""
+    if _AFTER_BRACKET.search(source):
+        source = _AFTER_PROTOTYPE.sub(blanked, source)
+    if _ALONE.search(source):
+        source = _IN_STRUCT.sub(blanked, source)
     source = _ASSEMBLY.sub(lambda it: b";".ljust(it.start("inside") - it.start()) + blank(it["inside"]), source)
-    source = _AFTER_BITS.sub(blanked, _NAMELESS_BITS.sub(blanked, source))
+    source = _NAMELESS_BITS.sub(lambda it: b" " * len(it[0]), source)
+    if b"__attribute__" in source:
+        source = _AFTER_BITS.sub(blanked, source)
     return _USING.sub(blanked, source)
