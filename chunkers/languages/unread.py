@@ -55,6 +55,7 @@ PERL_SIGNS = _signs(
     b"|".join((_QUOTED, _ONE_CHARACTER)),
 )
 BASH_SIGNS = _signs(rb"(?<![^\s;])#[^\n]*+", b"|".join((rb"'[^']*+'?", rb'"(?:[^"\\]|\\.)*+"?', rb"\\.")))
+POWERSHELL_SIGNS = _signs(rb"<#.*?(?:#>|\Z)|(?<![`\w])#[^\n]*+", b"|".join((rb"'[^']*+'?", rb'"(?:[^"`]|`.)*+"?')))
 RACKET_SIGNS = _signs(rb";[^\n]*+|#\|.*?(?:\|#|\Z)", rb'"(?:[^"\\]|\\.)*+"?')
 PASCAL_SIGNS = (
     rb"(?P<note>//[^\n]*+|\{[^}]*+\}?|\(\*(?:[^*]|\*(?!\)))*+(?:\*\))?)|(?P<text>'[^'\n]*+'?)|"

@@ -5,6 +5,8 @@ The bytes keep their places. Only texts with errors are changed.
 
 import re
 
+from cqm.chunkers.languages.model import blanked
+
 _LONGEST = 2_000
 """Bytes of an expansion; longer ones are braces that don't pair."""
 _BRACE = re.compile(rb"\\.|\$\{|[{}]", re.DOTALL)
@@ -13,7 +15,8 @@ _PLAIN_EXPANSION = re.compile(rb"\$\{(?:#?\w+|\w+:?[=-][^{}$\n]*)\}")
 
 _FLAGGED = re.compile(rb"\$[+=~^]{1,2}\w+")
 _ARITHMETIC = re.compile(rb"(?<!\()\(\((?P<inside>(?:[^();\n]|\((?:[^();\n]|\([^();\n]*\))*\)){1,1000})\)\)")
-_TEST = re.compile(rb"\[\[[ \t](?P<inside>(?:[^\]\n]|\](?!\])){5,300})[ \t]\]\]")
+_TEST = re.compile(rb"\[\[[ \t](?P<inside>[^\n]{4,300}?)[ \t]\]\](?=[ \t]*(?:$|[;&|)}]))", re.MULTILINE)
+_COUNT = re.compile(rb"(?<=\$)#(?=[A-Za-z_])")
 _NAMELESS = re.compile(
     rb"(?P<before>(?:^|&&|\|\||;)[ \t]*)(?P<word>function[ \t]*(?:\(\))?|\(\))(?=[ \t\n]*\{)", re.MULTILINE
 )
@@ -25,6 +28,8 @@ _OVERWRITTEN = re.compile(rb"(?<=>>)[|!]")
 _ON_ONE_ROW = re.compile(
     rb"(?P<open>(?:^|[;&|)]|\b(?:do|then|else))[ \t]*\{[ \t][^{}\n]{0,300}[^\s;{}&])[ \t](?=\})", re.MULTILINE
 )
+_SEVERAL = re.compile(rb"\bfor[ \t]+\w+(?P<names>(?:[ \t]+(?!in\b)\w+)+)(?=[ \t]+in\b)")
+_AFTER_HEREDOC = re.compile(rb"(?P<head><<-?[ \t]*['\"]?\w+['\"]?[ \t]*);(?=[ \t]*\n)")
 _NUMBERS = re.compile(rb"<\d*-\d*>")
 _TEMPLATE = re.compile(rb"\{\{[^{}]{1,1000}\}\}")
 _TEMPLATE_OF_TEXT = re.compile(rb"\{(?P<inner>\{\{[^{}]{1,1000}\}\})\}")
@@ -41,6 +46,9 @@ def readable_shell(source: bytes) -> bytes:
     source = _FLAGGED.sub(_as_variable, _without_expansions(source))
     source = _ARITHMETIC.sub(lambda it: b"((" + _as_word(it["inside"]) + b"))", source)
     source = _TEST.sub(lambda it: b"[[ -n " + _as_word(it["inside"])[3:] + b" ]]", source)
+    source = _AFTER_HEREDOC.sub(lambda it: it["head"] + b" ", _SEVERAL.sub(blanked, source))
+    source = source.replace(b";|", b";;").replace(b"``", b"  ")
+    source = _COUNT.sub(b"a", source)
     source = _NAMELESS.sub(lambda it: it["before"] + b" " * len(it["word"]), source)
     source = _ON_ONE_ROW.sub(lambda it: it["open"] + b";", _OVERWRITTEN.sub(b" ", source))
     source = _DETACHED.sub(b"& ", _FILE_OF.sub(b"$(", source))

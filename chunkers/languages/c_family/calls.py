@@ -87,7 +87,7 @@ _AFTER_PROTOTYPE = re.compile(
     rb"\n[ \t]*+(?!(?:else|return|case|goto|throw|delete|new|using|typedef|do)\b)"
     rb"(?:[A-Za-z_][\w:<>,]*+[ \t*&]+)++(?<=[ \t*&])(?!(?:if|while|for|switch)\b)[A-Za-z_~][\w:]*+[ \t]*+"
     + _arguments(1)
-    + rb"[ \t]*+(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+(?:[ \t]?"
+    + rb"[ \t]*+(?P<macro>(?:(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|__attribute__)(?:[ \t]?"
     + _arguments(1)
     + rb")?[ \t]*+){1,4})(?=;)"
 )
@@ -100,6 +100,14 @@ _IN_STRUCT = re.compile(
     + _NOTE
     + rb"[ \t]*\r?(?P<macro>(?:\n[ \t]+[A-Z][A-Z0-9]*_[A-Z0-9_]*+"
     rb"[ \t]*\r?(?=\n))+)(?=\s*(?:[A-Za-z/}#]))"
+)
+# "template(typename T)(requires range<T>)" of libraries that write concepts for older compilers.
+_TEMPLATE = re.compile(
+    rb"template(?<!\wtemplate)(?P<open>\()(?P<inside>"
+    + _ARGUMENTS[2:-2]
+    + rb")(?P<close>\))(?P<further>\s*+"
+    + _ARGUMENTS
+    + rb")"
 )
 _USING = re.compile(rb"using(?<!\wusing)[ \t]+(?P<macro>typename)(?=[ \t])")
 _ASSEMBLY = re.compile(rb"__asm(?<!\w__asm)(?:__)?\s*+(?P<inside>\{[^{}]*+\})")
@@ -125,6 +133,8 @@ def _with_name(found: re.Match[bytes]) -> bytes:
 
 def without_dependent_names(source: bytes) -> bytes:
     """Write plain names for operators that are called by name, and for what depends on parameters of a template."""
+    if b"template(" in source:
+        source = _TEMPLATE.sub(lambda it: b"template<" + it["inside"] + b">" + blank(it["further"]), source)
     source = _DECLTYPE.sub(_with_name, source)
     source = _OPERATOR.sub(lambda it: it[0][: -len(it["name"])] + b"a" * len(it["name"]), source)
     return _DEPENDENT.sub(blanked, source)

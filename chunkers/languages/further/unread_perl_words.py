@@ -46,6 +46,13 @@ _BRACED = re.compile(rb"(?P<before>[=!]~[ \t]*(?:m|qr))\{(?P<text>(?:[^{}\\\n]|\
 _SUBSTITUTED = re.compile(
     rb"(?P<before>=~[ \t]*s)/(?P<text>(?:[^/\\\n]|\\.)*)/(?P<other>(?:[^/\\\n]|\\.)*)/(?P<flags>[a-z]*)"
 )
+_OTHER_SIGNS = re.compile(
+    rb"(?P<before>=~[ \t]*|!~[ \t]*)(?P<word>m|s)(?P<sign>[:#!|,%])(?P<texts>[^\n]{0,300}?)(?P=sign)(?=[a-z]*[\s;)])"
+)
+_FURTHER_KEY = re.compile(
+    rb"(?<=[\w}\]>']\{)(?P<first>\$\w+|'[^'\n]*')(?P<keys>(?:[ \t]*,[ \t]*(?:\$\w+|'[^'\n]*'))+)(?=\})"
+)
+_COMMAND = re.compile(rb"(?<![\w$@%&>])qx[ \t]*\{[^{}\n]*\}")
 _OF_PERL = re.compile(rb"\$\{\^\w+\}")
 _LAST_COMMA = re.compile(rb"(?<=[\w\])}'\"])(?P<sign>[ \t]*,)(?=\s*\))")
 _LETTERS = re.compile(rb"\b(?P<word>tr|y)/(?P<texts>(?:[^/\\\n]|\\.)*)/(?P<others>(?:[^/\\\n]|\\.)*)/")
@@ -62,6 +69,7 @@ _PROCESS = re.compile(rb"(?<![\w$\\])\$\$(?![\w{$:])")
 _GLOB = re.compile(rb"(?<![\w)\]}$@%])(?P<sign>\*)(?=\$\w+[ \t]*=(?!=))")
 _TOPIC = re.compile(rb"(?<![\w$])\$_(?=\{)")
 _SYMBOLS = re.compile(rb"(?P<name>\$(?:\w+(?:::\w+)*)?)::(?=[\w{])(?!\w+::)")
+_OF_MAIN_LIST = re.compile(rb"(?<=[@%])::(?=\w)")
 _HEXADECIMAL = re.compile(rb"(?<![\w)}\]$])(?P<sign>-)(?=0[xb])")
 _FUNCTION_IN_KEY = re.compile(
     rb"(?<=[\w}\]>]\{)(?P<word>[ \t]*(?:lc|uc|lcfirst|ucfirst|ref|defined|length|int|shift|pop|join)[ \t]+)(?=\$)"
@@ -93,6 +101,7 @@ def with_plain_words(source: bytes) -> bytes:
     source = _NO_CONDITION.sub(lambda it: it["head"] + b"1", _IMPORT.sub(b"T", source))
     source = _ELEMENT_OF_TOPIC.sub(b" $a", _OF_CALL.sub(b"$", source))
     source = _TOPIC.sub(b"$a", _PROCESS.sub(b"$a", source))
+    source = _OF_MAIN_LIST.sub(b"aa", source)
     source = _SYMBOLS.sub(lambda it: it["name"] + b"aa", source)
     source = _QUOTING_KEY.sub(lambda it: it["before"] + b"a", source)
     source = _OF_PERL.sub(lambda it: b"$".ljust(len(it[0]), b"a"), source)
@@ -100,6 +109,9 @@ def with_plain_words(source: bytes) -> bytes:
     source = _LETTERS_IN_BRACKETS.sub(
         lambda it: b"%s/%s/%s/ " % (it[1], b"a" * (len(it[2])), b"a" * (len(it[3]))), source
     )
+    source = _OTHER_SIGNS.sub(_as_match, source)
+    source = _FURTHER_KEY.sub(lambda it: it["first"] + b" " * len(it["keys"]), source)
+    source = _COMMAND.sub(lambda it: b"''".ljust(len(it[0])), source)
     source = _PATTERN.sub(lambda it: b"%s/%s/" % (it[1], b"a" * len(it[2])) + b" " * len(it[3]), source)
     source = _BRACED.sub(lambda it: b"%s{%s}" % (it[1], b"a" * len(it[2])) + b" " * len(it[3]), source)
     source = _SUBSTITUTED.sub(_as_substitution, source)
@@ -110,3 +122,11 @@ def with_plain_words(source: bytes) -> bytes:
 def _as_substitution(found: re.Match[bytes]) -> bytes:
     text, other = (b"a" * len(it) for it in (found["text"], found["other"]))
     return b"%s/%s/%s/" % (found["before"], text, other) + b" " * len(found["flags"])
+
+
+def _as_match(found: re.Match[bytes]) -> bytes:
+    length = len(found["texts"])
+    text = b"a" * length
+    if found["word"] == b"s":
+        text = b"a" * (length // 2) + b"/" + b"a" * (length - length // 2 - 1) if length else b""
+    return found["before"] + found["word"] + b"/" + text + b"/"

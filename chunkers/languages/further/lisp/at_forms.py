@@ -8,8 +8,14 @@ _SIGN = re.compile(rb"(?<=[\s(\[])@(?=[(\w])")
 _NO_TEXT = re.compile(rb"[^\n]")
 
 
+_TABLE = re.compile(rb"#2d(?=\w)")
+_ROW_OF_TABLE = re.compile(rb"^[ \t]*\xe2\x95[\x90-\xac][^\n]*", re.MULTILINE)
+
+
 def without_at_forms(source: bytes) -> bytes:
-    """Write strings for the forms of a module in the language `at-exp`, in a text with errors."""
+    """Write strings for the forms of a module in the language `at-exp`, in a text with errors; blank drawn tables."""
+    if b"#2d" in source:
+        source = _ROW_OF_TABLE.sub(lambda it: _NO_TEXT.sub(b" ", it[0]), _TABLE.sub(b"   ", source))
     if b"@" not in source or b"at-exp" not in source:
         return source
     parts: list[bytes] = []
