@@ -15,13 +15,13 @@ _PLAIN_EXPANSION = re.compile(rb"\$\{(?:#?\w+|\w+:?[=-][^{}$\n]*)\}")
 
 _FLAGGED = re.compile(rb"\$[+=~^]{1,2}\w+")
 _ARITHMETIC = re.compile(rb"(?<!\()\(\((?P<inside>(?:[^();\n]|\((?:[^();\n]|\([^();\n]*\))*\)){1,1000})\)\)")
-_TEST = re.compile(rb"\[\[[ \t](?P<inside>[^\n]{4,300}?)[ \t]\]\](?=[ \t]*(?:$|[;&|)}]))", re.MULTILINE)
+_TEST = re.compile(rb"\[\[[ \t](?P<inside>[^\n]{4,300}?)[ \t]\]\](?=[ \t]*(?:\r?$|[;&|)}]))", re.MULTILINE)
 _COUNT = re.compile(rb"(?<=\$)#(?=[A-Za-z_])")
 _NAMELESS = re.compile(
     rb"(?P<before>(?:^|&&|\|\||;)[ \t]*)(?P<word>function[ \t]*(?:\(\))?|\(\))(?=[ \t\n]*\{)", re.MULTILINE
 )
 _FILE_OF = re.compile(rb"(?<=[ \t])=\((?=[ \t]*[\w$])")
-_DETACHED = re.compile(rb"&[|!](?=[ \t]*(?:[;})]|$))", re.MULTILINE)
+_DETACHED = re.compile(rb"&[|!](?=[ \t]*(?:[;})]|\r?$))", re.MULTILINE)
 _ALWAYS = re.compile(rb"\}(?P<word>[ \t]+always[ \t]+)\{")
 _QUALIFIER = re.compile(rb"(?<=[\w*}/\]])\(#?q?[\w.^/@=*:,+-]+\)(?=[\s;)\]\"])")
 _OVERWRITTEN = re.compile(rb"(?<=>>)[|!]")
@@ -29,15 +29,15 @@ _ON_ONE_ROW = re.compile(
     rb"(?P<open>(?:^|[;&|)]|\b(?:do|then|else))[ \t]*\{[ \t][^{}\n]{0,300}[^\s;{}&])[ \t](?=\})", re.MULTILINE
 )
 _SEVERAL = re.compile(rb"\bfor[ \t]+\w+(?P<names>(?:[ \t]+(?!in\b)\w+)+)(?=[ \t]+in\b)")
-_AFTER_HEREDOC = re.compile(rb"(?P<head><<-?[ \t]*['\"]?\w+['\"]?[ \t]*);(?=[ \t]*\n)")
+_AFTER_HEREDOC = re.compile(rb"(?P<head><<-?[ \t]*['\"]?\w+['\"]?[ \t]*);(?=[ \t]*\r?\n)")
 _NUMBERS = re.compile(rb"<\d*-\d*>")
 _TEMPLATE = re.compile(rb"\{\{[^{}]{1,1000}\}\}")
 _TEMPLATE_OF_TEXT = re.compile(rb"\{(?P<inner>\{\{[^{}]{1,1000}\}\})\}")
-_ALONE = re.compile(rb"^[ \t]*\{\{[^{}]{1,1000}\}\}[ \t]*$", re.MULTILINE)
-_PIPED = re.compile(rb"(?:\||&&)[ \t]*\n")
+_ALONE = re.compile(rb"^[ \t]*\{\{[^{}]{1,1000}\}\}[ \t]*\r?$", re.MULTILINE)
+_PIPED = re.compile(rb"(?:\||&&)[ \t]*\r?\n")
 _HEREDOC = re.compile(rb"<<-?[ \t]*(?P<quote>['\"]?)(?P<tag>\w+)(?P=quote)")
 _MOST_ROWS = 200
-_NO_END_OF_ROW = re.compile(rb"[^\n]")
+_NO_END_OF_ROW = re.compile(rb"[^\r\n]")
 
 
 def readable_shell(source: bytes) -> bytes:
@@ -125,4 +125,4 @@ def _without_piped_heredocs(source: bytes) -> bytes:
 
 
 def _end_of_heredoc(tag: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb"^[ \t]*%s[ \t]*$" % re.escape(tag), re.MULTILINE)
+    return re.compile(rb"^[ \t]*%s[ \t]*\r?$" % re.escape(tag), re.MULTILINE)

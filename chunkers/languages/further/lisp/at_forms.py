@@ -9,7 +9,7 @@ _NO_TEXT = re.compile(rb"[^\n]")
 
 
 _TABLE = re.compile(rb"#2d(?=\w)")
-_ROW_OF_TABLE = re.compile(rb"^[ \t]*\xe2\x95[\x90-\xac][^\n]*", re.MULTILINE)
+_ROW_OF_TABLE = re.compile(rb"^[ \t]*\xe2\x95[\x90-\xac](?:[^\n]*\xe2\x95[\x90-\xac])?", re.MULTILINE)
 
 
 def without_at_forms(source: bytes) -> bytes:
