@@ -364,15 +364,6 @@ def test_a_large_header_of_macros_alone_is_divided_too() -> None:
     assert [it.name for piece in report.chunks for it in piece.definitions] == [f"F{n}" for n in range(9_000)]
 
 
-def test_a_part_that_begins_in_a_conditional_has_the_branches_of_others_told_apart() -> None:
-    branches = "#ifdef B\nint g(int a) {\n#else\nint g(long a) {\n#endif\n  return 1;\n}\n\n"
-    inside = branches + "".join(f"int f{number}(int a) {{ return a; }}\n" for number in range(4_000)) + branches
-    report = chunk(Document("large.c", f"#ifdef A\n{inside}#endif\n"), ChunkOptions(max_parse_bytes=100_000))
-    found = [it for piece in report.chunks for it in piece.definitions]
-    assert {it.name for it in found} == {"g", *(f"f{number}" for number in range(4_000))}
-    assert not any(it.is_guessed for it in found)
-
-
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [
