@@ -29,14 +29,24 @@ _ON_ONE_ROW = re.compile(
     rb"(?P<open>(?:^|[;&|)]|\b(?:do|then|else))[ \t]*\{[ \t][^{}\n]{0,300}[^\s;{}&])[ \t](?=\})", re.MULTILINE
 )
 _SEVERAL = re.compile(rb"\bfor[ \t]+\w+(?P<names>(?:[ \t]+(?!in\b)\w+)+)(?=[ \t]+in\b)")
-_AFTER_HEREDOC = re.compile(rb"(?P<head><<-?[ \t]*['\"]?\w+['\"]?[ \t]*);(?=[ \t]*\r?\n)")
+_GOES_ON = re.compile(rb"[^\n;|&]*(?:[;|]|&&)[^\n]*\n")
+_HERE_STRING = re.compile(rb"<<<[ \t]*+(?:\$?\"[^\"\n]*\"|\$?'[^'\n]*'|[^\s;|&()<>\"']+)")
+_POSITIONS = re.compile(rb"\bfor[ \t]+(?P<names>\d[\d \t]*)(?=;|[ \t]in\b)")
+_OF_LIST = re.compile(rb"\bfor[ \t]+\w+[ \t]+\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)(?=[ \t]*;)")
+_REPEATED = re.compile(rb"\brepeat[ \t]+(?P<number>\S+)[ \t](?=do\b)")
+_SUBSCRIPT = re.compile(rb"\$\w+\[\(\w+\)[^\]\n]*\]")
+_NUMBERS = re.compile(rb"<\d*-\d*>")
+_TEMPLATE = re.compile(rb"\{\{[^{}]{1,1000}\}\}")
+_TEMPLATE_OF_TEXT = re.compile(rb"\{(?P<inner>\{\{[^{}]{1,1000}\}\})\}")
+_ALONE = re.compile(rb"^[ \t]*\{\{[^{}]{1,1000}\}\}[ \t]*\r?$", re.MULTILINE)
+_HEREDOC = re.compile(rb"(?P<head><<-?[ \t]*['\"]?\w+['\"]?[ \t]*);(?=[ \t]*\r?\n)")
 _NUMBERS = re.compile(rb"<\d*-\d*>")
 _TEMPLATE = re.compile(rb"\{\{[^{}]{1,1000}\}\}")
 _TEMPLATE_OF_TEXT = re.compile(rb"\{(?P<inner>\{\{[^{}]{1,1000}\}\})\}")
 _ALONE = re.compile(rb"^[ \t]*\{\{[^{}]{1,1000}\}\}[ \t]*\r?$", re.MULTILINE)
 _PIPED = re.compile(rb"(?:\||&&)[ \t]*\r?\n")
-_HEREDOC = re.compile(rb"<<-?[ \t]*(?P<quote>['\"]?)(?P<tag>\w+)(?P=quote)")
-_MOST_ROWS = 200
+_HEREDOC = re.compile(rb"(?<!<)<<(?!<)-?[ \t]*(?P<quote>['\"]?)(?P<tag>\w+)(?P=quote)")
+_MOST_HEREDOCS = 200
 _NO_END_OF_ROW = re.compile(rb"[^\r\n]")
 
 
@@ -46,7 +56,11 @@ def readable_shell(source: bytes) -> bytes:
     source = _FLAGGED.sub(_as_variable, _without_expansions(source))
     source = _ARITHMETIC.sub(lambda it: b"((" + _as_word(it["inside"]) + b"))", source)
     source = _TEST.sub(lambda it: b"[[ -n " + _as_word(it["inside"])[3:] + b" ]]", source)
-    source = _AFTER_HEREDOC.sub(lambda it: it["head"] + b" ", _SEVERAL.sub(blanked, source))
+    source = _HERE_STRING.sub(lambda it: b" " * len(it[0]), _SEVERAL.sub(blanked, source))
+    source = _POSITIONS.sub(lambda it: it[0][: -len(it["names"])] + b"a".ljust(len(it["names"])), source)
+    source = _OF_LIST.sub(lambda it: b"while ".ljust(len(it[0]), b"a"), source)
+    source = _REPEATED.sub(lambda it: b"while ".ljust(len(it[0]) - 1, b"a") + b";", source)
+    source = _SUBSCRIPT.sub(_as_variable, source)
     source = source.replace(b";|", b";;").replace(b"``", b"  ")
     source = _COUNT.sub(b"a", source)
     source = _NAMELESS.sub(lambda it: it["before"] + b" " * len(it["word"]), source)
@@ -105,20 +119,18 @@ def _without_templates(source: bytes) -> bytes:
 
 
 def _without_piped_heredocs(source: bytes) -> bytes:
-    """Blank heredocs whose row goes on with the next command: "awk '...' <<END |"."""
-    if b"<<" not in source:
-        return source
+    """Blank heredocs whose row goes on after them: "awk '...' <<END |", "cat <<END; exit"."""
     result = bytearray(source)
     place = 0
-    for _ in range(_MOST_ROWS):
-        piped = _PIPED.search(source, place)
-        if piped is None:
+    for _ in range(_MOST_HEREDOCS):
+        begin = _HEREDOC.search(source, place)
+        if begin is None:
             break
-        place = piped.end()
-        begin = _HEREDOC.search(source, source.rfind(b"\n", 0, piped.start()) + 1, piped.start())
-        last = _end_of_heredoc(begin["tag"]).search(source, place) if begin is not None else None
-        if begin is not None and last is not None:
-            for start, end in (begin.span(), (place, last.end())):
+        place = begin.end()
+        goes_on = _GOES_ON.match(source, place)
+        last = _end_of_heredoc(begin["tag"]).search(source, goes_on.end()) if goes_on is not None else None
+        if goes_on is not None and last is not None:
+            for start, end in (begin.span(), (goes_on.end(), last.end())):
                 result[start:end] = _NO_END_OF_ROW.sub(b" ", source[start:end])
             place = last.end()
     return bytes(result)
