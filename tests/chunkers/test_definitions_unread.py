@@ -398,6 +398,7 @@ def test_such_a_form_is_read_with_the_line_ends_of_windows_too(form: str) -> Non
         ("cpp", "template("),
         ("zsh", "${{("),
         ("zsh", "<<a |\n"),
+        ("zsh", "for 1 "),
         ("pl", "use lib a->"),
         ("pl", "use A q{"),
         ("rkt", "#lang at-exp a @a{"),
