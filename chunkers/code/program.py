@@ -1,5 +1,6 @@
 """Parse a program into its syntax tree and outline; text unreadable to the grammar is outlined by its lines."""
 
+import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -188,7 +189,7 @@ def parts_of(text: str, language: str, options: "ChunkOptions") -> list[str]:
     if row is None or row.unread is None or len(data) <= limit or is_minified:
         return [text]
     begins, last, row_end = [0], 0, 0
-    for end, is_border in _ends(segments_of(data, row.unread), limit):
+    for end, is_border in _ends_of_rows(data, _ends(segments_of(data, row.unread), limit), limit):
         if end > row_end:
             row_end = data.find(b"\n", end) + 1 or len(data)
         # A comment above a declaration stays with it, so a part ends with the row of the declaration before.
@@ -199,6 +200,19 @@ def parts_of(text: str, language: str, options: "ChunkOptions") -> list[str]:
             begins.append(row_end)
     ends = [*begins[1:], len(data)]
     return [data[first:end].decode("utf-8", "surrogatepass") for first, end in zip(begins, ends, strict=True)]
+
+
+_BETWEEN_DIRECTIVES = re.compile(rb"[^\\\s][ \t]*\r?\n(?=[ \t]*\r?\n[ \t]*#)")
+
+
+def _ends_of_rows(data: bytes, ends: "Iterable[tuple[int, bool]]", limit: int) -> "Iterator[tuple[int, bool]]":
+    """Yield some ends; where there are none within the limit, those of rows above directives: macros are no code."""
+    last = 0
+    for end, is_border in (*ends, (len(data), False)):
+        if end - last > limit:
+            yield from ((it.start() + 1, False) for it in _BETWEEN_DIRECTIVES.finditer(data, last, end))
+        yield end, is_border
+        last = end
 
 
 def _ends(segments: "Iterable[Segment]", limit: int) -> "Iterator[tuple[int, bool]]":

@@ -55,6 +55,12 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
         ".f": (
             (CODE, _lines(r"\+(?:define|incdir|libext)\+|-(?:sv|uvmhome|timescale)\b|\S+\.svh?\s*$|\$\{\w+\}/\S+\s*$")),
         ),
+        ".h": (
+            ("fortran", re.compile(r"^ {6,20}(?:common|COMMON)[ \t]*/[ \t]*\w+[ \t]*/", re.MULTILINE)),
+            ("assembly", _lines(r"\.(?:macro|endm|globl|global|extern|section)\b|\w+[ \t]+(?:MACRO|macro)[ \t]*$")),
+        ),
+        # A program in the editor's format, with pictures.
+        ".rkt": (("text", re.compile(r"\A#reader\(lib ?\"read\.ss\" ?\"wxme\"\)")),),
         ".fs": (
             ("glsl", _lines(r"#version \d|precision \w+ float;|(?:varying|uniform) \w+ |void main\s*\(")),
             ("forth", re.compile(r"^: \S+\s+(?:\( |[^=\n]* ;$)", re.MULTILINE)),

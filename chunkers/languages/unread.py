@@ -54,6 +54,9 @@ PERL_SIGNS = _signs(
     rb"(?<![$\w/])#[^\n]*+|(?<![^\n])=[a-z](?:[^\n]|\n(?!=cut))*+(?:\n=cut[^\n]*+)?",
     b"|".join((_QUOTED, _ONE_CHARACTER)),
 )
+BASH_SIGNS = _signs(rb"(?<![^\s;])#[^\n]*+", b"|".join((rb"'[^']*+'?", rb'"(?:[^"\\]|\\.)*+"?', rb"\\.")))
+POWERSHELL_SIGNS = _signs(rb"<#.*?(?:#>|\Z)|(?<![`\w])#[^\n]*+", b"|".join((rb"'[^']*+'?", rb'"(?:[^"`]|`.)*+"?')))
+RACKET_SIGNS = _signs(rb";[^\n]*+|#\|.*?(?:\|#|\Z)", rb'"(?:[^"\\]|\\.)*+"?')
 PASCAL_SIGNS = (
     rb"(?P<note>//[^\n]*+|\{[^}]*+\}?|\(\*(?:[^*]|\*(?!\)))*+(?:\*\))?)|(?P<text>'[^'\n]*+'?)|"
     + _ROW
@@ -197,6 +200,7 @@ GENERAL_LINES = LinePatterns(
         ),
     ),
 )
+BASH_CONTINUES = re.compile(rb"[{})|&;]|(?:then|do|done|else|elif|fi|esac)\b")
 PYTHON_SIGNS = _signs(
     rb"\#[^\n]*+",
     b"|".join(

@@ -1,6 +1,7 @@
 """Keep one branch of each conditional of a preprocessor, since a grammar sees the braces of all of them at once."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 # Patterns that begin with a character are found four times as fast as those that begin with a row.
 _DEFINE = re.compile(rb"#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>[^\n]*)")
-_DEFINED = re.compile(rb"(?P<not>!?)[ \t]*(?i:defined)?[ \t]*\(?[ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*\)?")
+_DEFINED = re.compile(rb"(?P<not>!?)[ \t]*(?i:defined)?[ \t]*\(?[ \t]*(?P<name>[A-Za-z_]\w*|[01])[ \t]*\)?")
 _COMMENT = re.compile(rb"/[*/].*", re.DOTALL)
 _DECLARED = re.compile(rb"\n[A-Za-z_]")
 """Beginnings of most declarations outside of functions."""
@@ -100,6 +101,9 @@ def conditionals_of(source: bytes, unread: "Unread") -> Conditionals | None:
     """
     directives = [*_directives(source, unread)]
     alternatives = _alternatives(directives)
+    if alternatives is None:
+        directives = _paired(_outside_comments(directives, source, unread), len(source))
+        alternatives = _alternatives(directives)
     if not directives or alternatives is None:
         return None
     return Conditionals(source, unread.defined, directives, alternatives, [*_defines(source)])
@@ -206,6 +210,30 @@ def _directives(source: bytes, unread: "Unread") -> Iterator[_Directive]:
             named["name"] if named else b"",
             word.endswith(b"ndef") or (named is not None and bool(named["not"])),
         )
+
+
+def _outside_comments(directives: list[_Directive], source: bytes, unread: "Unread") -> list[_Directive]:
+    """Leave out directives inside of comments; by the signs of a language, others are notes themselves."""
+    notes = [it.span() for it in signs_of(unread.signs).finditer(source) if it.lastgroup == "note"]
+    starts = [start for start, _ in notes]
+    kept = []
+    for it in directives:
+        place = bisect_right(starts, it.start) - 1
+        start, end = notes[place] if place >= 0 else (0, 0)
+        if it.start >= end or not source[start : it.start].strip():
+            kept.append(it)
+    return kept
+
+
+def _paired(directives: list[_Directive], end: int) -> list[_Directive]:
+    """Leave out what belongs to no conditional, and end those that stay open: a part of a large program has such."""
+    kept: list[_Directive] = []
+    depth = 0
+    for it in directives:
+        if it.opens or depth:
+            kept.append(it)
+            depth += it.opens - it.closes
+    return kept + [_Directive(end, end, opens=False, closes=True, is_else=False, name=b"", negates=False)] * depth
 
 
 def _defines(source: bytes) -> Iterator[_Define]:

@@ -82,7 +82,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
     if small is not None and not small.tree.root_node.has_error:
         return best._replace(data=small.data, tree=small.tree)
     parts = _parts_to_blank(best, errors, small, language, parse, deadline)
-    pieced = best
+    pieced, least = best, -1
     further = sorted([*parts.bodies, *parts.doubtful])
     tried = best.data
     for bodies in (parts.bodies, further, sorted([*further, *parts.entered])):
@@ -92,9 +92,14 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
             continue
         tried = data
         found = parse(data, (small or Read(best.data, best.tree)) if language.unread.is_plain else None)
-        if found is not None:
-            pieced = Mended(data, found, parts.lost, bodies, best.others, best.simplified)
-        if not is_spoilt(pieced.tree.root_node, language, pieced.data):
+        if found is None:
+            continue
+        read = Mended(data, found, parts.lost, bodies, best.others, best.simplified)
+        left = _size(_errors_in(read, language))
+        # More blanks have to leave fewer errors.
+        if least < 0 or left < least:
+            pieced, least = read, left
+        if not is_spoilt(found.root_node, language, data):
             break
     # Of the program before, only what has errors is lost.
     loss = _size([*_errors_in(pieced, language), *pieced.lost])

@@ -88,7 +88,7 @@ def documents(trees: list[Path], languages: set[str], *, everything: bool = Fals
         if not path.is_file() or path.is_symlink():
             continue
         data = path.read_bytes()
-        language = language_of(path.name, data[:200].decode("utf-8", "replace"))
+        language = language_of(path.name, data[:16_000].decode("utf-8", "replace"))
         if not (everything or language in BY_NAME) or (languages and language not in languages):
             continue
         try:

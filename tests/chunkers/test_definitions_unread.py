@@ -237,6 +237,124 @@ sub third { 1 }
         '@PACKAGE_INIT@\ninclude("${@NAME@_DIR}/@NAME@-targets.cmake")\nfunction(first)\nendfunction()\n',
         {"first": 3},
     ),
+    "c: rows of calls of macros, types among their arguments, a comment with a directive, branches that are off": (
+        "a.c",
+        """\
+/* Use it so:
+   #ifdef USED */
+struct handle {
+  UV_HANDLE_FIELDS
+  int size;
+};
+TEST_DECLARE   (tcp_flags)
+TEST_DECLARE   (tcp_open)  // why
+VARx(struct epoll_event *, events)
+VARx(int, count)
+CTL_GEN(config_stats, read(mib[2])->dss, const char *)
+#if 0
+=== Results === 1.5 { it's slow
+#endif
+int first(void) { CHECK_AS(run(), const char *); return 1; }
+void text(const char *format, ...) IM_FMT(1);
+int second(void)
+{
+  __asm {
+    mov eax, 1
+  }
+  return 2;
+}
+struct bits { long long:0; char it:1 __attribute__((packed)) __attribute__((aligned(2))); };
+int third(void) { return 3; }
+""",
+        {"handle": 3, "first": 15, "text": 16, "second": 17, "bits": 24, "third": 25},
+    ),
+    "c++: types among arguments, operators by name, concepts of libraries": (
+        "a.cpp",
+        """\
+namespace n {
+TEST_CASE("reads")
+{
+    CHECK_THROWS_WITH_AS(_ = it.read(std::vector<int>({0x18})), "[a] b", n::parse_error&);
+    CHECK(it[typename Type::key("a")] == 1);
+}
+ABSL_FLAG(bool, flagged, {}, "");
+OFFSET_BENCHMARK(BM_Offset, 48, int8_t, int16_t, Int128);
+template(typename T, typename U)(
+    requires range<T> AND range<U>)
+int first(T t) { return 1; }
+class Second : base {
+  public:
+    using typename base::iterator;
+    auto get() -> decltype(it.template get<T>(), void()) { return it->operator[](1); }
+};
+int third() { return 3; }
+}
+""",
+        {"n.reads": 2, "n.first": 11, "n.Second": 12, "n.Second.get": 15, "n.third": 17},
+    ),
+    "bash: expansions and globs of zsh, templates, heredocs that are piped": (
+        "a.zsh",
+        """\
+if (( ! $+commands[kubectl] )); then
+  return
+fi
+() {
+  local version="${${(As: :)$(git version 2>/dev/null)}[3]}"
+}
+function first() { print -l *(N-.) && { true } 2>/dev/null; }
+if ! (( ${+terminfo[smkx]} )) && [[ $a == (|*[^[:alnum:]])wip ]]; then
+  load =( kubectl completion zsh ) &|
+fi
+awk '/"/' <<'END' |
+it's "
+END
+sort
+for name value in "${(@)pairs}"; do print $#name; done
+{{#if it}}
+second() { echo "{{ name }}" ``; }
+{{/if}}
+{ read } always { close }
+alias third='git push'
+""",
+        {"first": 7, "second": 17, "third": 20},
+    ),
+    "perl: prototypes, elements of references, lists of modules, operators as names": (
+        "a.pl",
+        """\
+package A;
+require 5.004;
+use Test::More tests => 8;
+use overload '0+' => 'num', q{""} => sub { 'a' };
+sub early($$;@);
+sub first($) { my $it = shift; $$it{NAME} = lc $$it{KEY}; $$_{X} = 1; return undef; }
+::ok(1, "pid $$");
+for ($i=0; ; ++$i) { last if $x{lc $y} and eval { require IO::X and 1 }; }
+push @a, qw( --start=<(title|h1)> );
+$path =~ m:(.*)/\\./: and $list = f(1, [-0x80],);
+sub isa { my ($self, @args) = @_; return $self->{'a',$b}; }
+die <<"    EOT" if 0;
+    | {a} isn't
+    EOT
+sub last_one { 1 }
+""",
+        {"A.first": 6, "A.isa": 11, "A.last_one": 15},
+    ),
+    "racket: text in code, drawn tables": (
+        "a.rkt",
+        """\
+#lang at-exp racket/base
+(define (first) (test @t{#lang racket
+  (define a "it's { } odd
+} @rx{b|}))
+(define (second x)
+  #2dmatch
+  ╔════╦════╗
+  ║ a  ║ b  ║
+  ╚════╩════╝)
+(define third 3)
+""",
+        {"first": 2, "second": 5, "third": 10},
+    ),
     "visual basic: functions of libraries in 64 bits": (
         "a.bas",
         'Private Declare PtrSafe Function web_popen Lib "libc.dylib" Alias "popen" (ByVal a As String) As LongPtr\n',
@@ -275,6 +393,16 @@ def test_such_a_form_is_read_with_the_line_ends_of_windows_too(form: str) -> Non
         ("pl", "return a ? "),
         ("css", "progid:"),
         ("c", "#define A /* "),
+        ("c", "\nA_B("),
+        ("cpp", "AAA(a<b<"),
+        ("cpp", "template("),
+        ("zsh", "${{("),
+        ("zsh", "<<a |\n"),
+        ("zsh", "for 1 "),
+        ("pl", "use lib a->"),
+        ("pl", "use A q{"),
+        ("rkt", "#lang at-exp a @a{"),
+        ("ps1", '"$('),
     ],
 )
 def test_ways_to_begin_such_a_form_without_end_take_no_longer_than_their_text(suffix: str, opening: str) -> None:

@@ -357,6 +357,13 @@ def test_a_program_over_the_limit_is_parsed_in_parts() -> None:
     assert all(piece.text == text[piece.start : piece.end] for piece in report.chunks)
 
 
+def test_a_large_header_of_macros_alone_is_divided_too() -> None:
+    text = "".join(f"#define F{number}(a) \\\n    g(a); \\\n    h(a)\n\n" for number in range(9_000))
+    report = chunk(Document("large.h", text), ChunkOptions(max_parse_bytes=100_000))
+    assert not report.warnings
+    assert [it.name for piece in report.chunks for it in piece.definitions] == [f"F{n}" for n in range(9_000)]
+
+
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [

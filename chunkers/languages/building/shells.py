@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.building.unread_lines import readable_batch
-from cqm.chunkers.languages.building.unread_powershell import readable_powershell
+from cqm.chunkers.languages.building.unread_powershell import readable_powershell, with_plain_operators
+from cqm.chunkers.languages.building.unread_shell import readable_shell
 from cqm.chunkers.languages.building.unread_vim import readable_vim
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -13,6 +14,7 @@ from cqm.chunkers.languages.model import (
     Found,
     Language,
     NodeTypes,
+    Unread,
     by_child,
     child_of_type,
     groups,
@@ -23,7 +25,7 @@ from cqm.chunkers.languages.model import (
 )
 from cqm.chunkers.languages.parts import names_of_bash
 from cqm.chunkers.languages.scripting import variable_kind
-from cqm.chunkers.languages.unread import BASH_LINES, POWERSHELL_LINES
+from cqm.chunkers.languages.unread import BASH_CONTINUES, BASH_LINES, BASH_SIGNS, POWERSHELL_LINES, POWERSHELL_SIGNS
 from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
@@ -155,6 +157,7 @@ BASH = Language(
         parts={"declaration_command": names_of_bash},
         local=(rb"function[ \t]+[\w:-]", rb"\(\)\s*\{"),
     ),
+    unread=Unread(BASH_SIGNS, ends_at_rows=True, continues=BASH_CONTINUES, mends=False, masks=(readable_shell,)),
 )
 
 
@@ -181,6 +184,7 @@ POWERSHELL = Language(
     grammar=(BUNDLE, "powershell"),
     suffixes=(".ps1", ".psm1", ".psd1"),
     removed=(readable_powershell,),
+    unread=Unread(POWERSHELL_SIGNS, mends=False, masks=(with_plain_operators,)),
     rules={
         **symbols("function", "function_statement", name=by_child("function_name")),
         **inlined("class", "class_statement", name=by_child("simple_name")),

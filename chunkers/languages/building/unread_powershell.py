@@ -5,7 +5,7 @@ Positions and rows stay those of the text.
 
 import re
 
-from cqm.chunkers.languages.model import blanked
+from cqm.chunkers.languages.model import blank, blanked
 
 _EMPTY = re.compile(rb"(?<![@$])\{(?P<inside>(?:[ \t\r\n]|<#[^#]*#>|#[^\n]*\n)*+)\}")
 _NO_VALUE = re.compile(
@@ -73,3 +73,26 @@ def _filled(found: re.Match[bytes]) -> bytes:
     if inside[:1] in (b" ", b"\t", b"\r"):
         return b"{0" + found[0][2:]
     return b"$_" if not inside and not _NO_VALUE.search(row) else found[0]
+
+
+_OPERATOR = re.compile(rb"(?i)(?<=[ \t])-(?:bor|band|bxor|shl|shr)(?=[ \t])")
+
+
+_WITH_COMMAND = re.compile(rb"\"(?<![\w\"].)(?P<text>[^\"`\n]{0,300}?\$\([^\"\n]{0,300}?)\"(?=[\s)\]},;|]|\Z)")
+_CHECKED = re.compile(rb"\[Validate\w+\((?P<block>\{(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,500}\}){0,500}\}){0,2000}\})\)\]")
+_QUOTED_MEMBER = re.compile(rb"(?<=[\w)\]])\.'(?P<name>[^'\n]{1,100})'")
+_DEFINED = re.compile(rb"(?<=[ \t]-D)(?P<name>\w+)=")
+
+
+def with_plain_operators(source: bytes) -> bytes:
+    """Write what the grammar reads for operators of bits, commands in texts and checks, in a text with errors."""
+    source = _OPERATOR.sub(lambda it: b"+".ljust(len(it[0])), source)
+    source = _CHECKED.sub(_without_block, source)
+    source = _WITH_COMMAND.sub(lambda it: b'"' + b"a" * len(it["text"]) + b'"', source)
+    source = _QUOTED_MEMBER.sub(lambda it: b"." + b"a" * (len(it["name"]) + 2), source)
+    return _DEFINED.sub(lambda it: it["name"] + b"_", source)
+
+
+def _without_block(found: re.Match[bytes]) -> bytes:
+    start, end = (it - found.start() for it in found.span("block"))
+    return found[0][:start] + b"1" + blank(found["block"][1:]) + found[0][end:]

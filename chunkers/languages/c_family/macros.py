@@ -122,7 +122,8 @@ _ROW = re.compile(
 _CONVENTION = re.compile(rb"\((?P<macro>(?:__)?+[A-Z][A-Z0-9_]{3,})(?=[ \t]*\*[ \t]*\w+[ \t]*\)\s*\()")
 _SIZED = re.compile(rb"__int(?:8|16|32|64)\b")
 # A comment in a macro hides its rest from the grammar.
-_NOTE_IN_MACRO = re.compile(rb"/\*[^*\n]{0,200}\*/(?=[^\n]{0,200}\\\r?\n)")
+_NOTE_IN_MACRO = re.compile(rb"/\*(?:[^*\n\\]|\*(?!/)|\\\r?\n){0,300}+\*/(?=[^\n]{0,200}\\\r?\n)")
+_NO_END_OF_ROW = re.compile(rb"[^\n\r\\]")
 _NOTE_IN_ROW = re.compile(rb"#[ \t]*define\b[^\n/\"]{0,200}(?P<note>/\*[^*\n]{0,200}\*/)(?=[ \t]*[^\s/])")
 
 
@@ -135,7 +136,7 @@ _OF_POINTER = re.compile(
 def without_exports(source: bytes) -> bytes:
     """Blank attributes by macros, in a text with errors."""
     source = _OF_POINTER.sub(blanked, source)
-    source = _NOTE_IN_ROW.sub(blanked, _NOTE_IN_MACRO.sub(lambda it: b" " * len(it[0]), source))
+    source = _NOTE_IN_ROW.sub(blanked, _NOTE_IN_MACRO.sub(lambda it: _NO_END_OF_ROW.sub(b" ", it[0]), source))
     source = _CONVENTION.sub(blanked, _SIZED.sub(lambda it: b"int".ljust(len(it[0])), source))
     for pattern in _AFTER_WORDS:
         source = pattern.sub(blanked, source)

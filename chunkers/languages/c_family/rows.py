@@ -12,6 +12,12 @@ from cqm.chunkers.languages.c_family.attributes import (
     without_brackets,
     without_modules,
 )
+from cqm.chunkers.languages.c_family.calls import (
+    without_dependent_names,
+    without_macros_of_members,
+    without_rows_of_calls,
+    without_types_in_calls,
+)
 from cqm.chunkers.languages.c_family.macros import (
     with_enums,
     with_joined_macros,
@@ -313,7 +319,10 @@ C = Language(
         C_SIGNS,
         has_conditionals=True,
         is_plain=True,
-        masks=(without_exports, without_attributes, without_brackets, without_further_arguments),
+        masks=(
+            *(without_exports, without_attributes, without_brackets, without_further_arguments),
+            *(without_rows_of_calls, without_macros_of_members, without_types_in_calls),
+        ),
         defined={b"__cplusplus": False},
     ),
     by_lines=C_LINES,
@@ -340,6 +349,7 @@ CPP = Language(
         masks=(
             *(without_exports, without_attributes, without_brackets, without_conditions, without_further_arguments),
             titled_tests.with_titles,
+            *(without_rows_of_calls, without_macros_of_members, without_types_in_calls, without_dependent_names),
         ),
         defined={b"__cplusplus": True},
     ),

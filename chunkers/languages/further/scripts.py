@@ -15,6 +15,7 @@ from cqm.chunkers.languages.further.unread_perl import (
     without_references,
     without_signatures,
 )
+from cqm.chunkers.languages.further.unread_perl_words import OPERATORS, with_plain_words
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
@@ -121,7 +122,8 @@ def _perl_sub(node: "Node", source: bytes) -> Found:
         # A class, see `unread_perl`.
         body, name = node.child_by_field_name("body"), _perl_name(node.child_by_field_name("name"), source)
         return Found("class", name.replace("__", "."), (body,) if body else (), within=_PERL_MEMBERS)
-    return Found("function", _perl_name(node.child_by_field_name("name"), source))
+    name = _perl_name(node.child_by_field_name("name"), source)
+    return Found("function", OPERATORS.get(name, name))
 
 
 def _perl_package(node: "Node", source: bytes) -> Found:
@@ -245,7 +247,7 @@ _PERL_MEMBERS: dict[str, Rule] = {**_PERL_NAMED, "variable_declaration": _perl_f
 PERL = Language(
     name="perl",
     by_lines=PERL_LINES,
-    unread=Unread(PERL_SIGNS),
+    unread=Unread(PERL_SIGNS, masks=(with_plain_words,)),
     grammar=(BUNDLE, "perl"),
     removed=(
         without_heredocs,

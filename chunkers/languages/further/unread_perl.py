@@ -41,7 +41,7 @@ _MOST_HEREDOCS = 400
 _HEREDOC = re.compile(
     rb"(?<![<\w)\]}])<<(?P<tilde>~?)(?:\"(?P<double>[^\"\n]+)\"|'(?P<single>[^'\n]+)'|(?P<bare>[A-Za-z_]\w*))"
 )
-_UNREAD_HEREDOC = re.compile(rb"<<~|<<[\w\"'][^\n]*<<[\w\"'~]|(?<![<\w)\]}])<<[A-Za-z_\"'][^\n;]*\n")
+_UNREAD_HEREDOC = re.compile(rb"<<~|<<[\w\"'][^\n]*<<[\w\"'~]|(?<![<\w)\]}])<<[A-Za-z_\"'][^\n;]*\n|<<[\"'][ \t]")
 
 
 def without_dashes(source: bytes) -> bytes:
@@ -109,8 +109,11 @@ def _in_place(found: re.Match[bytes], *groups: tuple[bytes, bytes]) -> bytes:
 
 def without_heredocs(source: bytes) -> bytes:
     """Make empty strings of heredocs, where one is indented, a line has several, or no semicolon."""
-    if not _UNREAD_HEREDOC.search(source):
-        return source
+    return with_empty_heredocs(source) if _UNREAD_HEREDOC.search(source) else source
+
+
+def with_empty_heredocs(source: bytes) -> bytes:
+    """Make empty strings of all heredocs."""
     result = bytearray(source)
     at = 0
     for _ in range(_MOST_HEREDOCS):

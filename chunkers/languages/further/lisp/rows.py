@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.further.lisp.at_forms import without_at_forms
 from cqm.chunkers.languages.further.lisp.calls import USAGE
 from cqm.chunkers.languages.further.lisp.forms import Forms, kind_of_head
 from cqm.chunkers.languages.hazards import nests_expressions
@@ -17,10 +18,12 @@ from cqm.chunkers.languages.model import (
     NodeTypes,
     Part,
     Rule,
+    Unread,
     groups,
     role,
     text_of,
 )
+from cqm.chunkers.languages.unread import RACKET_SIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -212,6 +215,7 @@ RACKET = Language(
     line_comment=";",
     nodes=NodeTypes(parts={"list": _slots}, local=_LOCAL),
     usage=USAGE,
+    unread=Unread(RACKET_SIGNS, mends=False, masks=(without_at_forms,)),
 )
 
 _LISP = {

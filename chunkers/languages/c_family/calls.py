@@ -1,0 +1,153 @@
+"""Blank calls of macros, and types in their arguments, in texts that the grammars of C and C++ can't read."""
+
+import re
+from itertools import pairwise
+
+from cqm.chunkers.languages.model import blank, blanked
+from cqm.chunkers.recovery.branches import without
+
+_TEXT = rb"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\[^\n]{1,4}?)'"
+_PLAIN = rb"[^()\"';{}#]"
+
+
+def _arguments(depth: int) -> bytes:
+    """Make a pattern of a call's arguments, brackets of some depth, in one pass without a way back."""
+    inner = b"" if depth == 0 else b"|" + _arguments(depth - 1)
+    return rb"\((?:" + _PLAIN + rb"++|" + _TEXT + rb"|\{(?:[^{}\"';#]|" + _TEXT + rb")*+\}" + inner + rb")*+\)"
+
+
+_ARGUMENTS = _arguments(3)
+_NOTE = rb"(?:[ \t]*(?://[^\n]*+|/\*[^*\n]*+\*/))?"
+# "TEST_DECLARE   (tcp_flags)" in a row of its own; below "JNIEXPORT_(int)" may stand the name of what it declares.
+_ROW = re.compile(
+    rb"\n(?<!\\\n)[ \t]*+(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*" + _ARGUMENTS + rb")(?=" + _NOTE + rb"[ \t]*\r?\n"
+    rb"(?:[ \t]*\r?\n|[ \t]*//[^\n]*+\n)*+[ \t]*(?:[A-Z_][A-Z0-9_]*+\b|(?![a-z_]\w*+[ \t]*\()[A-Za-z~#/}]|\Z))"
+)
+# Two such rows and more with nothing but comments and directives between, in any letters: "VARx(int, count)".
+_CALL_OF_ROW = re.compile(
+    rb"\n(?<!\\\n)[ \t]*+(?P<macro>(?P<name>[A-Za-z_]\w*+)[ \t]*" + _ARGUMENTS + rb")" + _NOTE + rb"[ \t]*\r?(?=\n|\Z)"
+)
+_BETWEEN = re.compile(rb"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|#[^\n]*+)*+")
+_NO_NAMES = frozenset(b"if while for switch return sizeof defined".split())
+
+
+def without_rows_of_calls(source: bytes) -> bytes:
+    """Blank calls of macros that stand in rows of their own, without a semicolon."""
+    source = _ROW.sub(_blanked_macro, b"\n" + source)
+    calls = [it for it in _CALL_OF_ROW.finditer(source) if it["name"] not in _NO_NAMES]
+    joined = [_BETWEEN.fullmatch(source, one.end(), two.start()) is not None for one, two in pairwise(calls)]
+    spans = [
+        it.span("macro")
+        for it, above, below in zip(calls, [False, *joined], [*joined, False], strict=False)
+        if above or below
+    ]
+    return without(source, spans)[1:]
+
+
+def _blanked_macro(found: re.Match[bytes]) -> bytes:
+    start, end = (it - found.start() for it in found.span("macro"))
+    return found[0][:start] + blank(found["macro"]) + found[0][end:]
+
+
+# Brackets are found in a tenth of the time that capitals are.
+_CALL = re.compile(rb"\((?<=[A-Z0-9_]{3}\()" + _ARGUMENTS[2:])
+_NAME_BEFORE = re.compile(rb"(?:^|[^\w.>])[A-Z][A-Z0-9_]{2,99}\Z")
+_LONGEST_NAME = 100
+_WORD = rb"[A-Za-z_]\w*+(?:::\w+)*+(?:<[^<>;(){}\"]*(?:<[^<>;(){}\"]*>[^<>;(){}\"]*)*+>)?(?:::\w+)*+"
+_TYPE = re.compile(
+    rb"(?P<before>[(,]\s*)(?P<words>(?:(?:const|volatile|struct|union|enum|typename|class|unsigned|signed|long|short)\s+)*+)"
+    rb"(?P<name>" + _WORD + rb")(?P<signs>\s*+(?:const\b|[*&]|\s)*+)(?=[,)])"
+)
+_BUILT_IN = re.compile(
+    rb"void|bool|char|short|int|long|float|double|unsigned|signed|(?:u?int(?:8|16|32|64|ptr)|s?size|ptrdiff|char(?:8|16|32))_t"
+)
+
+
+def without_types_in_calls(source: bytes) -> bytes:
+    """Write names for types among the arguments of macros: "CHECK_THROWS_AS(run(), std::exception&)"."""
+    return _CALL.sub(_with_names, source)
+
+
+def _with_names(found: re.Match[bytes]) -> bytes:
+    start = found.start()
+    if _NAME_BEFORE.search(found.string, max(start - _LONGEST_NAME, 0), start) is None:
+        return found[0]
+    return _TYPE.sub(_as_name, found[0])
+
+
+def _as_name(found: re.Match[bytes]) -> bytes:
+    name = found["name"]
+    if _BUILT_IN.fullmatch(name):
+        name = name[:-1] + b"_"
+    return found["before"] + blank(found["words"]) + name + blank(found["signs"])
+
+
+# "void Text(const char* fmt, ...) IM_FMTARGS(1);" with two words before the bracket, of which none is a statement's.
+_AFTER_PROTOTYPE = re.compile(
+    rb"\n[ \t]*+(?!(?:else|return|case|goto|throw|delete|new|using|typedef|do)\b)"
+    rb"(?:[A-Za-z_][\w:<>,]*+[ \t*&]+)++(?<=[ \t*&])(?!(?:if|while|for|switch)\b)[A-Za-z_~][\w:]*+[ \t]*+"
+    + _arguments(1)
+    + rb"[ \t]*+(?P<macro>(?:(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|__attribute__)(?:[ \t]?"
+    + _arguments(1)
+    + rb")?[ \t]*+){1,4})(?=;)"
+)
+# "  UV_HANDLE_FIELDS" in a struct.
+_AFTER_BRACKET = re.compile(rb"\)[ \t]*+[A-Z][A-Z0-9]*_")
+_ALONE = re.compile(rb"\n[ \t]++[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*+\r?(?=\n)")
+"""Without one, the pattern above or below matches nothing."""
+_IN_STRUCT = re.compile(
+    rb"(?:(?:struct|union|class)[ \t][^\n;(){}=]*+\{|;)"
+    + _NOTE
+    + rb"[ \t]*\r?(?P<macro>(?:\n[ \t]+[A-Z][A-Z0-9]*_[A-Z0-9_]*+"
+    rb"[ \t]*\r?(?=\n))+)(?=\s*(?:[A-Za-z/}#]))"
+)
+# "template(typename T)(requires range<T>)" of libraries that write concepts for older compilers.
+_TEMPLATE = re.compile(
+    rb"template(?<!\wtemplate)(?P<open>\()(?P<inside>"
+    + _ARGUMENTS[2:-2]
+    + rb")(?P<close>\))(?P<further>\s*+"
+    + _ARGUMENTS
+    + rb")"
+)
+_USING = re.compile(rb"using(?<!\wusing)[ \t]+(?P<macro>typename)(?=[ \t])")
+_ASSEMBLY = re.compile(rb"__asm(?<!\w__asm)(?:__)?\s*+(?P<inside>\{[^{}]*+\})")
+# "long long:0;" and "char it:1 __attribute__((packed));".
+_NAMELESS_BITS = re.compile(rb":(?<=[a-z]:)[ \t]*0(?=[ \t]*(?:;|__attribute__))")
+_AFTER_BITS = re.compile(
+    rb":(?!:)[^;:{}\n]{1,60}?(?P<macro>(?:[ \t]+__attribute__[ \t]*" + _arguments(2) + rb")+)(?=[ \t]*;)"
+)
+
+
+# "decltype(it.template get<T>(), void())", "it->operator[](1)", "it[typename Type::key(1)]".
+_DECLTYPE = re.compile(rb"decltype(?<!\wdecltype)[ \t]*(?P<inside>" + _ARGUMENTS + rb")")
+_OPERATOR = re.compile(rb"(?:->|(?<=[\w)\]])\.)(?P<name>operator(?:\[\]|\(\)|[=!<>+*/&|^%~-]{1,3}))(?=\()")
+_DEPENDENT = re.compile(rb"\[(?P<word>typename)(?=[ \t])")
+
+
+def _with_name(found: re.Match[bytes]) -> bytes:
+    text = found["inside"][1:-1]
+    place = len(text) - len(text.lstrip())
+    name = text[:place] + b"a" + blank(text[place + 1 :]) if place < len(text) else text
+    return found[0][: -len(text) - 1] + name + b")"
+
+
+def without_dependent_names(source: bytes) -> bytes:
+    """Write plain names for operators that are called by name, and for what depends on parameters of a template."""
+    if b"template(" in source:
+        source = _TEMPLATE.sub(lambda it: b"template<" + it["inside"] + b">" + blank(it["further"]), source)
+    source = _DECLTYPE.sub(_with_name, source)
+    source = _OPERATOR.sub(lambda it: it[0][: -len(it["name"])] + b"a" * len(it["name"]), source)
+    return _DEPENDENT.sub(blanked, source)
+
+
+def without_macros_of_members(source: bytes) -> bytes:
+    """Blank macros after prototypes and those for fields of a struct, and what few compilers know."""
+    if _AFTER_BRACKET.search(source):
+        source = _AFTER_PROTOTYPE.sub(blanked, source)
+    if _ALONE.search(source):
+        source = _IN_STRUCT.sub(blanked, source)
+    source = _ASSEMBLY.sub(lambda it: b";".ljust(it.start("inside") - it.start()) + blank(it["inside"]), source)
+    source = _NAMELESS_BITS.sub(lambda it: b" " * len(it[0]), source)
+    if b"__attribute__" in source:
+        source = _AFTER_BITS.sub(blanked, source)
+    return _USING.sub(blanked, source)
