@@ -131,7 +131,7 @@ class Candidates:
                 written = self._manifest.written_at.copy()
                 changed = [path for path, at in written.items() if at > read_at]
                 if read_at < 0 or len(changed) > _MANY_FILES:
-                    self._names_of = _tables(self._manifest.columns_below("", _OF_NAMES))
+                    self._names_of = _tables(self._manifest.columns_below("", _OF_NAMES, defining=True))
                 else:
                     rows = (self._manifest.columns_near(path, _ANYWHERE, _OF_NAMES) for path in changed)
                     self._names_of |= dict.fromkeys(changed, "") | _tables(chain.from_iterable(rows))

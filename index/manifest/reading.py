@@ -60,6 +60,13 @@ class StoredRows:
         """Languages of all files with chunks, by path."""
         return dict(self._database.look_up("SELECT path, min(language) FROM chunk GROUP BY path"))
 
+    def sizes(self) -> list[list[Any]]:
+        """Path, bytes and language of each indexed file, in any order."""
+        # One text, as in `_columns`.
+        query = "SELECT json_group_array(json_array(path, size, language)) FROM file WHERE state = 'indexed'"
+        rows: list[list[Any]] = json.loads(self._database.look_up(query)[0][0])
+        return rows
+
     def file_paths(self, among: Iterable[str] | None = None) -> list[str]:
         """Sorted paths of all known files, or of those among some."""
         if among is None:
@@ -109,11 +116,17 @@ class StoredRows:
         """Chosen columns of chunks by id; ids without a committed file are left out."""
         return [row for marks, part in _marked(ids) for row in self._columns(columns, f"WHERE id IN ({marks})", part)]
 
-    def columns_below(self, folder: str, columns: Sequence[str]) -> list[list[Any]]:
-        """Chosen columns of all chunks below a folder, "" for the root, in any order."""
-        # As in `files`.
-        values = (f"{folder}/", f"{folder}0") if folder else ("", "\U0010ffff")
-        return self._columns(columns, "WHERE path > ? AND path < ?", values)
+    def columns_below(self, folder: str, columns: Sequence[str], *, defining: bool = False) -> list[list[Any]]:
+        """Chosen columns of all chunks below a folder, "" for the root, in any order.
+
+        Parameters:
+            folder: without a slash at its end.
+            columns: of the chunks.
+            defining: only chunks that define a name.
+        """
+        # As in `files`. Rows of the whole tree in the order of their paths would take twice the time.
+        where, values = ("path > ? AND path < ?", (f"{folder}/", f"{folder}0")) if folder else ("true", ())
+        return self._columns(columns, f"WHERE {where}{' AND defines <> ?' * defining}", (*values, *["[]"] * defining))
 
     def columns_near(self, path: str, positions: range, columns: Sequence[str]) -> list[list[Any]]:
         """Chosen columns of a file's chunks at some positions, in any order."""
