@@ -5,15 +5,12 @@ candidates for another. The cache equals the manifest: chunks of a file written 
 """
 
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
-from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.manifest.manifest import Manifest
-from cqm.index.ranking.almost import tables_of_names, whole_table
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.store.base import file_point_id
 
@@ -21,10 +18,6 @@ _MOST = 1 << 17
 """Chunks kept, about 500 bytes each; those read first go first."""
 _MOST_TEXTS = 512
 """Texts kept, those of some twenty questions."""
-_MANY_FILES = 200
-"""Changed files: of more, reading all names at once is quicker."""
-_OF_NAMES = ("path", "language", "defines")
-_ANYWHERE = range(1 << 31)
 _COLUMNS = tuple(field.name for field in fields(Candidate) if field.init and field.name != "is_generated")
 
 
@@ -41,9 +34,6 @@ class Candidates:
         self._chunks: dict[str, tuple[Candidate, int]] = {}
         self._paths: dict[str, str] = {}
         self._texts: dict[str, str] = {}
-        self._names_lock = threading.Lock()
-        self._names, self._names_read_at = "", -1
-        self._names_of: dict[str, str] = {}
         self._generated: tuple[int, frozenset[str]] = (-1, frozenset())
 
     def of(self, ids: Iterable[str]) -> list[Candidate]:
@@ -120,40 +110,12 @@ class Candidates:
             self._read_paths()
         return {self._paths[name]: score for name, score in scores.items() if name in self._paths}
 
-    def names(self) -> str:
-        """Return all names that code of the index defines, in a line each: see `almost.whole_table`.
-
-        To read all of them takes a third of a second at 20,000 chunks: after an edit, only those of its files are read.
-        """
-        with self._names_lock:
-            read_at, commits = self._names_read_at, self._manifest.commits
-            if read_at != commits:
-                written = self._manifest.written_at.copy()
-                changed = [path for path, at in written.items() if at > read_at]
-                if read_at < 0 or len(changed) > _MANY_FILES:
-                    self._names_of = _tables(self._manifest.columns_below("", _OF_NAMES, defining=True))
-                else:
-                    rows = (self._manifest.columns_near(path, _ANYWHERE, _OF_NAMES) for path in changed)
-                    self._names_of |= dict.fromkeys(changed, "") | _tables(chain.from_iterable(rows))
-                self._names = whole_table(self._names_of.values())
-                self._names_read_at = commits
-            return self._names
-
     def _read_paths(self) -> None:
         """Map the point ids of files to their paths. The ids are hashes of the paths, so the map never ages."""
         written = self._manifest.written_at.copy()
         known = set(self._paths.values())
         new = written.keys() - known if known else self._manifest.file_paths()
         self._paths.update({file_point_id(path): path for path in new})
-
-
-def _tables(rows: Iterable[Sequence[Any]]) -> dict[str, str]:
-    """Return the names that code defines, by path, from rows of `_OF_NAMES`."""
-    named: defaultdict[str, list[str]] = defaultdict(list)
-    for path, language, names in rows:
-        if names and source_type_of(language) == CODE:
-            named[path] += names
-    return tables_of_names(named)
 
 
 _NONE: tuple[None, int] = (None, 0)

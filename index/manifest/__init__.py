@@ -1,3 +1,3 @@
 """Record every file and chunk of the index in SQLite."""
 
-__all__ = ["facts", "manifest", "rows", "schema"]
+__all__ = ["facts", "manifest", "names", "rows", "schema"]

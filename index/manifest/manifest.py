@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from cqm.index.manifest.database import Database
+from cqm.index.manifest.names import StoredNames, replace_names
 from cqm.index.manifest.reading import StoredRows
 from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.manifest.schema import (
@@ -46,10 +47,14 @@ class Manifest(StoredRows):
     """The SQLite file of one generation of an index. Use `Manifest.open`; methods may be called from any thread.
 
     Every method raises ManifestError when SQLite refuses.
+
+    Attributes:
+        names: of programs.
     """
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
+        self.names = StoredNames(database)
         self._db = database.writer
         self._commits = 0
         self._ended_commits = 0
@@ -180,6 +185,7 @@ class Manifest(StoredRows):
                 self._db.execute(_PUT_FILE, _file_values(row))
                 self._touched.append(row.path)
                 if chunks is not None:
+                    replace_names(self._db, row.path, chunks)
                     self._added_chunks -= self._db.execute("DELETE FROM chunk WHERE path = ?", (row.path,)).rowcount
                     self._added_chunks += self._db.executemany(_INSERT_CHUNK, map(_chunk_values, chunks)).rowcount
             self._note_change([row.path for row, chunks in files if chunks is not None], are_pending=are_pending)
@@ -192,6 +198,8 @@ class Manifest(StoredRows):
     def remove(self, paths: Sequence[str]) -> None:
         """Delete files and their chunks, all or none. The next flush settles them."""
         with self._transaction():
+            for path in paths:
+                replace_names(self._db, path, ())
             of_paths = [(path,) for path in paths]
             self._db.executemany("DELETE FROM file WHERE path = ?", of_paths)
             self._added_chunks -= self._db.executemany("DELETE FROM chunk WHERE path = ?", of_paths).rowcount

@@ -8,10 +8,12 @@ from typing import Any
 
 from cqm.index.batched import batched
 from cqm.index.manifest.database import Database, translated
+from cqm.index.manifest.names import FILES_DEFINING
 from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.manifest.schema import has_secrets, has_spaces
 from cqm.index.model.query import FileProblem, FileState
 from cqm.index.model.secrets import RedactedFile, SecretFinding
+from cqm.index.text.names.parts import name_key
 
 # SQLite allows 32,766 parameters a statement since 3.32, 999 before.
 _PARAMETERS = 900
@@ -116,17 +118,11 @@ class StoredRows:
         """Chosen columns of chunks by id; ids without a committed file are left out."""
         return [row for marks, part in _marked(ids) for row in self._columns(columns, f"WHERE id IN ({marks})", part)]
 
-    def columns_below(self, folder: str, columns: Sequence[str], *, defining: bool = False) -> list[list[Any]]:
-        """Chosen columns of all chunks below a folder, "" for the root, in any order.
-
-        Parameters:
-            folder: without a slash at its end.
-            columns: of the chunks.
-            defining: only chunks that define a name.
-        """
+    def columns_below(self, folder: str, columns: Sequence[str]) -> list[list[Any]]:
+        """Chosen columns of all chunks below a folder, "" for the root, in any order."""
         # As in `files`. Rows of the whole tree in the order of their paths would take twice the time.
-        where, values = ("path > ? AND path < ?", (f"{folder}/", f"{folder}0")) if folder else ("true", ())
-        return self._columns(columns, f"WHERE {where}{' AND defines <> ?' * defining}", (*values, *["[]"] * defining))
+        where, values = ("WHERE path > ? AND path < ?", (f"{folder}/", f"{folder}0")) if folder else ("", ())
+        return self._columns(columns, where, values)
 
     def columns_near(self, path: str, positions: range, columns: Sequence[str]) -> list[list[Any]]:
         """Chosen columns of a file's chunks at some positions, in any order."""
@@ -150,10 +146,11 @@ class StoredRows:
 
     def defining(self, name: str) -> tuple[ChunkRow, ...]:
         """Chunks defining a symbol with this name or with this last part."""
-        where = "WHERE EXISTS (SELECT 1 FROM json_each(chunk.defines) WHERE value = ? OR substr(value, ?) = ?)"
-        as_stored = json.dumps(name)[1:-1]
-        found = self._chunk_rows(f"{where} AND instr(defines, ?)", (name, -len(name) - 1, f".{name}", as_stored))
-        return tuple(found)
+        is_so = "EXISTS (SELECT 1 FROM json_each(chunk.defines) WHERE value = ? OR substr(value, ?) = ?)"
+        whole_or_end = (name, -len(name) - 1, f".{name}")
+        where = f"WHERE path IN ({FILES_DEFINING}) AND instr(defines, ?) AND {is_so}"
+        values = (name_key(name), *whole_or_end, json.dumps(name)[1:-1], *whole_or_end)
+        return tuple(self._chunk_rows(where, values))
 
     def counts(self, column: str) -> dict[str, int]:
         """Files counted by "state", or chunks counted by "language" or "kind"."""

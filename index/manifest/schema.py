@@ -5,15 +5,16 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from cqm.index.disk.beneath import read_small_beneath
+from cqm.index.manifest.names import NAMES, fill_names
 from cqm.index.model.errors import NewerReleaseError
 from cqm.index.model.spaces import parse_space
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 """Of all files of a generation. Raise it with every change the previous release could not write to."""
 # "User version" in https://www.sqlite.org/fileformat2.html#the_database_header: a big-endian number.
 _MAGIC, _VERSION = b"SQLite format 3\0", slice(60, 64)
 
-SCHEMA = """
+SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS file(
     path TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
     read_at_ns INTEGER NOT NULL, hash TEXT NOT NULL, language TEXT NOT NULL,
@@ -33,6 +34,7 @@ CREATE INDEX IF NOT EXISTS chunk_without_note ON chunk(path) WHERE lacks_note;
 CREATE TABLE IF NOT EXISTS space(vector_name TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS unsettled(path TEXT PRIMARY KEY, written INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+{";".join(NAMES)};
 """
 # Points written but not flushed when the last process died may be restored older from the store's log: a replayed
 # deletion can undo a later insertion of the same point. So these files are pending again.
@@ -101,16 +103,20 @@ def note_format(database: sqlite3.Connection) -> None:
 
 
 def bring_up_to_date(database: sqlite3.Connection) -> None:
-    """Add the columns missing in an earlier format, all or nothing; harmless for any other."""
+    """Add the columns and tables missing in an earlier format, all or nothing; harmless for any other."""
     there = _columns(database, "file") or _ADDED_TO_FILES.keys()
     for name in [name for name in _ADDED_TO_FILES if name not in there]:
         database.execute(f"ALTER TABLE file ADD COLUMN {name} {_ADDED_TO_FILES[name]}")
     columns = _columns(database)
-    if not columns or columns >= _ADDED.keys():
+    if not columns or (columns >= _ADDED.keys() and _columns(database, "name")):
         return
     with database:
         database.execute("BEGIN IMMEDIATE")
-        _add_spaces(database, _ADDED.keys() - columns)
+        if missing := _ADDED.keys() - columns:
+            _add_spaces(database, missing)
+        for statement in NAMES:
+            database.execute(statement)
+        fill_names(database)
 
 
 def _add_spaces(database: sqlite3.Connection, missing: AbstractSet[str]) -> None:

@@ -1,10 +1,16 @@
 """A page of results, and the answer made of it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from cqm.index.generations.generation import Generation
 from cqm.index.manifest.facts import COMPLETE_FACT, UPDATED_FACT
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.query import Answer, Confidence, FileState, Hit, Matched, Parent, SearchMode
+from cqm.index.ranking.question import Question
+from cqm.index.ranking.rank import Ranked
+from cqm.index.search.matched import Naming, namings
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,4 +52,60 @@ def answer_of(page: Page, manifest: Manifest) -> Answer:
         matched=page.matched,
         asked_names=page.asked_names,
         in_english=page.in_english,
+    )
+
+
+def hits_of(
+    generation: Generation,
+    question: Question,
+    shown: Sequence[Ranked],
+    payloads: Mapping[str, Mapping[str, Any]],
+    chances: Sequence[float | None],
+    lines: Mapping[str, int],
+    kinds: Sequence[str],
+) -> tuple[Hit, ...]:
+    """Return hits of the results of a page, named after the definitions that they were found for.
+
+    Parameters:
+        generation: of the results.
+        question: that they answer.
+        shown: the results.
+        payloads: their stored fields, by id.
+        chances: that each is what was asked; None where that isn't known.
+        lines: asked for, by id of the chunk.
+        kinds: of symbols that were asked for.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    chunks = [entry.candidate for entry in shown]
+    contents = [payloads[chunk.id] for chunk in chunks]
+    asked = [lines.get(chunk.id) for chunk in chunks]
+    named = namings(generation, question, chunks, contents, asked, kinds)
+    return tuple(map(_hit, shown, contents, named, chances, asked))
+
+
+def _hit(
+    entry: Ranked, payload: Mapping[str, Any], named: Naming | None, chance: float | None, asked: int | None
+) -> Hit:
+    chunk = entry.candidate
+    return Hit(
+        path=chunk.path,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        score=entry.score,
+        symbol=named.symbol if named else chunk.symbol,
+        kind=named.kind if named else chunk.kind,
+        language=chunk.language,
+        text=str(payload.get("text", "")),
+        content=str(payload.get("content", "")),
+        context=str(payload.get("context", "")),
+        position=chunk.position,
+        metadata={name: tuple(it) if isinstance(it, list) else it for name, it in payload.get("metadata", {}).items()},
+        parts=entry.parts,
+        line=named.line if named else None,
+        signature=named.signature if named else "",
+        extent=named.extent if named else None,
+        chance=chance,
+        asked_line=asked or None,
     )

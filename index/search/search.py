@@ -11,7 +11,7 @@ from cqm.index.embedding.routes import Routes
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import EmbeddingError, RerankError
 from cqm.index.model.options import RerankOptions
-from cqm.index.model.query import Confidence, Hit, Query, SearchMode, check, page_start
+from cqm.index.model.query import Confidence, Query, SearchMode, check, page_start
 from cqm.index.ranking.confidence import KNOWN_SPACE, Judgement, chance_of
 from cqm.index.ranking.exact import exact_first, pinned_first
 from cqm.index.ranking.question import Question, read_question
@@ -25,12 +25,12 @@ from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import Filtered, check_nothing, with_filters
 from cqm.index.search.in_english import TELLING, Result, confidence_of, is_answered, is_better
 from cqm.index.search.judging import Seen, judged
-from cqm.index.search.matched import Naming, definitions_first, namings, without_other_kinds
+from cqm.index.search.matched import definitions_first, without_other_kinds
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.named.in_sentence import about_subject
 from cqm.index.search.named.named_places import NOTHING, Names, Pinned, pinned_by, read_names
 from cqm.index.search.named.project_files import about_project, project_files
-from cqm.index.search.page import Page
+from cqm.index.search.page import Page, hits_of
 from cqm.index.search.similar import Example, find_example
 from cqm.index.search.whole_symbols import parents_of
 from cqm.index.text.foreign.english import in_english
@@ -109,7 +109,8 @@ def _answered(searching: Searching, asked: "_Asked") -> "_Answered":
         nothing = "" if look.results else check_nothing(generation, asked.filtered)
         judgement, failed = _judgement(generation, asked, look)
         chances = [None if asked.example else round(chance_of(judgement, first + n), 3) for n in range(len(look.shown))]
-        hits = _hits(generation, look, chances)
+        kinds = look.wanted.keep.kinds if look.wanted.keep else ()
+        hits = hits_of(generation, look.wanted.question, look.shown, look.payloads, chances, look.pinned.lines, kinds)
         parts = [it.candidate for it in look.shown if not look.payloads[it.candidate.id].get("content")]
         cursor = str(end) if end < len(look.results) else ""
         told = _joined("; ", asked.degraded, asked.filtered.told, nothing, asked.names.note)
@@ -377,39 +378,3 @@ def _new(ranked: Iterable[Ranked], before: Iterable[Ranked]) -> list[Ranked]:
 
 def _identity(entry: Ranked) -> tuple[str, str]:
     return entry.candidate.id, entry.candidate.digest or entry.candidate.id
-
-
-def _hits(generation: Generation, look: _Look, chances: Sequence[float | None]) -> tuple[Hit, ...]:
-    """Make hits of the results of a page, named after the definitions that they were found for."""
-    chunks = [entry.candidate for entry in look.shown]
-    contents = [look.payloads[chunk.id] for chunk in chunks]
-    asked = [look.pinned.lines.get(chunk.id) for chunk in chunks]
-    kinds = look.wanted.keep.kinds if look.wanted.keep else ()
-    named = namings(generation, look.wanted.question, chunks, contents, asked, kinds)
-    return tuple(map(_hit, look.shown, contents, named, chances, asked))
-
-
-def _hit(
-    entry: Ranked, payload: Mapping[str, Any], named: Naming | None, chance: float | None, asked: int | None
-) -> Hit:
-    chunk = entry.candidate
-    return Hit(
-        path=chunk.path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
-        score=entry.score,
-        symbol=named.symbol if named else chunk.symbol,
-        kind=named.kind if named else chunk.kind,
-        language=chunk.language,
-        text=str(payload.get("text", "")),
-        content=str(payload.get("content", "")),
-        context=str(payload.get("context", "")),
-        position=chunk.position,
-        metadata={name: tuple(it) if isinstance(it, list) else it for name, it in payload.get("metadata", {}).items()},
-        parts=entry.parts,
-        line=named.line if named else None,
-        signature=named.signature if named else "",
-        extent=named.extent if named else None,
-        chance=chance,
-        asked_line=asked or None,
-    )

@@ -51,7 +51,7 @@ STAGES: tuple[tuple[Any, str, str], ...] = (
     (search, "exact_first", "ranking"),
     (search, "_read_again", "reader"),
     (search, "_judgement", "confidence"),
-    (search, "_hits", "hits"),
+    (search, "hits_of", "hits"),
     (search, "parents_of", "hits"),
 )
 """Functions by their places, each with the stage that it is of; what they call counts for the stage of that."""

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.rows import ChunkRow
-from cqm.index.ranking.almost import names_almost
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.question import Question, definitions_term
+from cqm.index.search.named.almost import names_almost
 from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.declared_keys import declared_lines
 from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
@@ -176,7 +176,7 @@ def _with_meant_names(lookup: NameLookup, question: Question) -> tuple[Question,
     (mentioning,) = generation.store.search([Nearest(TERMS, question.mentions, 1)])
     if mentioning:
         return question, ""
-    meant = names_almost(generation.candidates.names(), question.symbol)
+    meant = names_almost(generation.manifest.names, question.symbol)
     note = f"no symbol is called {question.symbol}: the nearest follow" if meant else ""
     return replace(question, calls=(*question.calls, *meant)), note
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.model.uses import Definition
-from cqm.index.ranking.almost import names_almost
+from cqm.index.search.named.almost import names_almost
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.usages.resolve import Name, chosen, is_namesake
 from cqm.index.text.declarations import is_bare, signature_of
@@ -111,4 +111,4 @@ def near_names(generation: Generation, name: Name) -> list[str]:
     Raises:
         ManifestError: the index cannot be read.
     """
-    return names_almost(generation.candidates.names(), name.qualified)[:_MOST_NEAR]
+    return names_almost(generation.manifest.names, name.qualified)[:_MOST_NEAR]

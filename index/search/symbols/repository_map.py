@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -14,17 +14,17 @@ from cqm.index.ranking.file_roles import role_of
 from cqm.index.text.declarations import signature_of
 from cqm.index.text.names.parts import last_part
 from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
-from cqm.index.text.terms import ONLY_WORDS, WORD, stems
+from cqm.index.text.terms import ONLY_WORDS, QUESTION_WORDS, WORD, stems
 
-_MOST_CHUNKS = 10_000
-"""Chunks in which uses are counted: about a second. Of more, those with the first ids, which are hashes."""
+_MANY_CHUNKS, _SAMPLE = 10_000, 4_000
+"""Chunks in which uses are counted: all, if not many, which takes a second; else those with the first ids, hashes."""
 _PAYLOADS = 200
 _USED = re.compile(r"(?<=[.:>])\w++|\b\w++(?=[(<{!])")
 """A name after a dot or before a bracket: a plain word such as "with" counts only there, since prose has it too."""
 _NO_LANDMARKS = frozenset({"constant", "property", "variable", "variant", "module", "namespace", "constructor"})
 """Kinds telling little of a repository."""
 # Chosen by looking at the maps of gin, aiohttp, tokio and zod.
-_TELLING_FACTOR, _CAPITAL_FACTOR, _PRIVATE_FACTOR, _MEMBER_FACTOR = 2.5, 2.0, 0.3, 0.3
+_TELLING_FACTOR, _CAPITAL_FACTOR, _PRIVATE_FACTOR, _MEMBER_FACTOR, _SAID_FACTOR = 2.5, 2.0, 0.3, 0.3, 0.03
 _ROLE_FACTORS: Mapping[str, float] = {
     "test": 0.01,
     "example": 0.02,
@@ -32,6 +32,8 @@ _ROLE_FACTORS: Mapping[str, float] = {
     "legacy": 0.1,
     "generated": 0.1,
 }
+_TESTS = frozenset({"test", "example"})
+"""Roles of files whose uses of a name tell little."""
 _SHORTEST = 2
 
 
@@ -69,11 +71,16 @@ def map_of(generation: Generation, folder: str, start: int, limit: int) -> Outli
     columns = ("id", "path", "language", "start_line", "defines")
     rows = [_Row(*it) for it in generation.manifest.columns_below("", columns)]
     programs = [row for row in rows if source_type_of(row.language) == CODE]
-    uses, is_sampled = _files_using(generation, programs)
+    roles = {path: role.name if (role := generation.role_of(path)) else "" for path in {row.path for row in programs}}
+    tests = {path for path, role in roles.items() if role in _TESTS}
+    # Many names come again, and taking them apart is a large part of the time.
+    plain = {name: last_part(name) for name in {name for row in programs for name in row.defines}}
+    using, is_sampled = _files_using(generation, [row for row in programs if row.path not in tests], {*plain.values()})
     below = f"{folder}/" if folder else ""
     here = [row for row in rows if row.path.startswith(below)]
     own = [row for row in programs if row.path.startswith(below)]
-    ranked = _ranked(generation, own, programs, uses)
+    named = Counter(plain[name] for row in programs if row.path not in tests for name in row.defines)
+    ranked = _ranked(own, roles, plain, named, using, is_sampled=is_sampled)
     page = list(islice(_landmarks(generation, ranked), start, start + limit + 1))
     counts = Counter({row.path: 0 for row in here})
     for row in own:
@@ -92,14 +99,16 @@ def map_of(generation: Generation, folder: str, start: int, limit: int) -> Outli
     )
 
 
-def _files_using(generation: Generation, programs: Sequence[_Row]) -> tuple[Mapping[str, set[str]], bool]:
-    """Return the source files, tests aside, with each defined name; and whether only a part of them was read."""
-    names = {last_part(name) for row in programs for name in row.defines}
+def _files_using(
+    generation: Generation, source: Sequence[_Row], names: set[str]
+) -> tuple[Mapping[str, set[str]], bool]:
+    """Return the files that have each of some names in their source; and whether only a part of it was read."""
     plain = {name for name in names if name.islower() and "_" not in name}
     generated = generation.candidates.generated()
-    source = sorted((row.path in generated, row) for row in programs if not _is_test(row.path))
+    source = sorted(source, key=lambda it: (it.path in generated, it.id))
+    is_sampled = len(source) > _MANY_CHUNKS
     using: defaultdict[str, set[str]] = defaultdict(set)
-    for some in batched([row for _, row in source[:_MOST_CHUNKS]], _PAYLOADS):
+    for some in batched(source[: _SAMPLE if is_sampled else None], _PAYLOADS):
         texts = generation.store.payloads([row.id for row in some], ["text"])
         for row in some:
             text = str(texts.get(row.id, {}).get("text", ""))
@@ -108,38 +117,46 @@ def _files_using(generation: Generation, programs: Sequence[_Row]) -> tuple[Mapp
             for word in words:
                 if word not in plain or word in called:
                     using[word].add(row.path)
-    return using, len(source) > _MOST_CHUNKS
-
-
-def _is_test(path: str) -> bool:
-    role = role_of(path)
-    return role is not None and role.name in {"test", "example"}
+    return using, is_sampled
 
 
 def _ranked(
-    generation: Generation, own: Sequence[_Row], programs: Sequence[_Row], uses: Mapping[str, set[str]]
-) -> list[_Ranked]:
-    """Order the definitions of some chunks, best first. A use of a name counts for each of its definitions in part."""
-    named = Counter(last_part(name) for row in programs if not _is_test(row.path) for name in row.defines)
-    found = []
-    for row in own:
-        role = generation.role_of(row.path)
-        factor = _ROLE_FACTORS.get(role.name, 1.0) if role else 1.0
-        for name in row.defines:
-            plain = last_part(name)
-            if name.startswith(".") or len(plain) < _SHORTEST:
-                continue
-            files = len(uses.get(plain, set()) - {row.path})
-            telling = _TELLING_FACTOR if len(stems(plain)) > 1 else 1.0
-            capital = _CAPITAL_FACTOR if plain[0].isupper() else 1.0
-            private = _PRIVATE_FACTOR if plain.startswith("_") else 1.0
-            member = _MEMBER_FACTOR if plain != name else 1.0
-            score = (files + 0.1) / max(1, named[plain]) * telling * capital * private * member * factor
-            found.append(_Ranked(score, row, name, files))
-    return sorted(found, key=lambda it: (-it.score, it.row.path, it.row.start, it.name))
+    own: Sequence[_Row],
+    roles: Mapping[str, str],
+    plain: Mapping[str, str],
+    named: Mapping[str, int],
+    using: Mapping[str, set[str]],
+    *,
+    is_sampled: bool,
+) -> Iterator[_Ranked]:
+    """Yield the definitions of some chunks, best first. A use of a name counts for each of its definitions in part.
+
+    If uses were counted in a sample, names without one stand behind all others: they are many.
+    """
+    unused = {name for name in plain if plain[name] not in using} if is_sampled else set[str]()
+    for names in (plain.keys() - unused, unused):
+        telling = {name: _telling(plain[name]) for name in names if len(plain[name]) >= _SHORTEST and name[0] != "."}
+        scored = []
+        for row in own:
+            for name in telling.keys() & row.defines:
+                files = len(using.get(plain[name], set()) - {row.path})
+                member = _MEMBER_FACTOR if plain[name] != name else 1.0
+                factor = telling[name] * member * _ROLE_FACTORS.get(roles[row.path], 1.0)
+                scored.append(_Ranked((files + 0.1) / max(1, named[plain[name]]) * factor, row, name, files))
+        yield from sorted(scored, key=lambda it: (-it.score, it.row.path, it.row.start, it.name))
 
 
-def _landmarks(generation: Generation, ranked: Sequence[_Ranked]) -> Iterator[tuple[_Ranked, OutlineSymbol]]:
+def _telling(plain: str) -> float:
+    """Return how much a name tells of a repository."""
+    if plain.lower() in QUESTION_WORDS:
+        # Sentences of comments begin with "Use" and "For": these are no uses.
+        return _SAID_FACTOR
+    words = _TELLING_FACTOR if len(stems(plain)) > 1 else 1.0
+    capital = _CAPITAL_FACTOR if plain[0].isupper() else 1.0
+    return words * capital * (_PRIVATE_FACTOR if plain.startswith("_") else 1.0)
+
+
+def _landmarks(generation: Generation, ranked: Iterable[_Ranked]) -> Iterator[tuple[_Ranked, OutlineSymbol]]:
     """Yield definitions in their order, without those of kinds that tell little."""
     seen: set[tuple[str, str]] = set()
     for some in batched(ranked, _PAYLOADS):
@@ -180,5 +197,6 @@ def _entries(counts: Mapping[str, int], below: str) -> Iterator[OutlineEntry]:
         name, slash, _ = path.removeprefix(below).partition("/")
         files[below + name + slash] += 1
         symbols[below + name + slash] += count
-    for path in sorted(files, key=lambda it: (not it.endswith("/"), _is_test(it), -symbols[it], -files[it], it)):
+    aside = {path for path in files if (role := role_of(path)) and role.name in _TESTS}
+    for path in sorted(files, key=lambda it: (not it.endswith("/"), it in aside, -symbols[it], -files[it], it)):
         yield OutlineEntry(path, files[path], symbols[path])

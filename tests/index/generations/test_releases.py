@@ -127,6 +127,18 @@ def test_an_index_that_is_begun_bears_its_format_from_the_first_moment(tree: Pat
         assert manifest.read_bytes()[60:64] == FORMAT_VERSION.to_bytes(4, "big")
 
 
+def test_an_index_of_a_format_without_names_knows_almost_names_too(
+    tree: Path, options: IndexOptions, generation: Path
+) -> None:
+    with closing(sqlite3.connect(generation / "manifest.db")) as manifest, manifest:
+        manifest.executescript("DROP TABLE name; DROP TABLE name_end; DROP TABLE named_file; PRAGMA user_version=4")
+    (generation / "seal.json").unlink()
+    with Index.open(tree, options) as index:
+        answer = index.search(Query("gahter_2"))
+        assert answer.hits[0].symbol == "gather_2"
+        assert answer.degraded == "no symbol is called gahter_2: the nearest follow"
+
+
 # A release that has one option more.
 
 

@@ -35,7 +35,8 @@ def text_of(name: str, number: int) -> str:
     if name.endswith(".md"):
         return f"# Heading\n\nA document, {number}.\n\n## Next\n\nThe same heading of a document.\n"
     return (
-        f"class Worker:\n    def run(self):\n        return {number}\n\n    def value(self):\n        return 'same'\n"
+        f"class Worker:\n    def run(self):\n        return {number}\n\n    def value(self):\n        return 'same'\n\n"
+        f"    def at_{number}(self):\n        return 'another name'\n"
     )
 
 
@@ -47,7 +48,7 @@ def contents(index: Index) -> object:
     answers = [
         [(hit.path, hit.start_line, round(hit.score, 6)) for hit in index.search(Query(q)).hits] for q in QUESTIONS
     ]
-    return set(index._lineage.serving.store.ids()), rows, answers
+    return set(index._lineage.serving.store.ids()), rows, sorted(manifest.names.beginning_with("")), answers
 
 
 class Killed(RuleBasedStateMachine):

@@ -323,9 +323,9 @@ def test_an_index_of_the_first_form_that_was_brought_up_to_date_by_half_kept_no_
     database = sqlite3.connect(tmp_path / "manifest.db")
     database.executescript(
         """
-        CREATE TABLE chunk(id TEXT PRIMARY KEY, path TEXT, fingerprint TEXT);
+        CREATE TABLE chunk(id TEXT PRIMARY KEY, path TEXT, fingerprint TEXT, language TEXT, defines TEXT);
         CREATE TABLE fact(name TEXT PRIMARY KEY, value TEXT);
-        INSERT INTO chunk VALUES('1', 'a.py', 'f');
+        INSERT INTO chunk VALUES('1', 'a.py', 'f', 'python', '["run"]');
         INSERT INTO fact VALUES('space', 'embedded/wordllama-256/256@1');
         CREATE TRIGGER full BEFORE UPDATE ON chunk BEGIN SELECT RAISE(FAIL, 'disk full'); END;
         """

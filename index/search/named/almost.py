@@ -1,12 +1,12 @@
 """Find symbols by a part of their name: its beginning, its humps, or with typing errors."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher, get_close_matches
-from itertools import chain, islice
 from typing import NamedTuple
 
-from cqm.index.text.names.parts import dotted, last_part, name_key
+from cqm.index.manifest.names import StoredNames
+from cqm.index.text.names.parts import last_part, name_key
 from cqm.index.text.terms import HUMP
 
 _LEAST = 3
@@ -14,8 +14,8 @@ _LEAST = 3
 _LONGEST = 100
 _MOST = 10
 """Names told: a page of results."""
-_RARE = 3
-"""Characters of a rare piece of a name."""
+_LONG = 9
+"""Characters of a name with two typing errors."""
 _LEAST_LIKE = 0.75
 """Of `difflib`: one letter of four may be another."""
 _RESPELLED = 0.5
@@ -23,8 +23,6 @@ _RESPELLED = 0.5
 _HUMP = re.compile(rf"{HUMP}|[0-9]+|[^\W\dA-Za-z_]+")
 _HUMPS_ASKED = (re.compile(r"[A-Z][a-z]*|[a-z]+|[0-9]+"), re.compile(rf"{HUMP}|[0-9]+"))
 """Capitals may each begin a hump, or be one: `SBJ` is `ShouldBindJSON`, `BinYAM` is `BindYAML`."""
-_ENCLOSING = re.compile(r"(?m)^.*(?:[.#/]|::|->| > )")
-_NOT_IN_KEY = re.compile(r"[^\w\n]|_")
 _SAME, _ALIKE, _OTHER = range(3)
 
 
@@ -37,22 +35,25 @@ class _Near(NamedTuple):
     name: str
 
 
-def names_almost(table: str, symbol: str) -> list[str]:
+def names_almost(names: StoredNames, symbol: str) -> list[str]:
     """Return the qualified names that a part or a misspelling of a name may mean, best first.
 
     `ShouldBindWi` and `ShBiWi` are `Context.ShouldBindWith`, `Contxt.Bind` is `Context.Bind`.
 
     Parameters:
-        table: from `whole_table`.
+        names: of the index.
         symbol: as asked, with "." between its parts.
+
+    Raises:
+        ManifestError: the index cannot be read.
     """
     container, _, last = symbol.rpartition(".")
     if not _LEAST <= len(name_key(last)) <= _LONGEST:
         return []
     found: list[_Near] = []
     for way, ways in enumerate((_beginning, _with_humps, _misspelled)):
-        found += (_Near(_container_grade(name, container), way, far, name) for name, far in ways(table, last))
-        # What a later way finds is not better then, and reading the whole table for it takes milliseconds.
+        found += (_Near(_container_grade(name, container), way, far, name) for name, far in ways(names, last))
+        # What a later way finds is not better then.
         if any(it.container == _SAME for it in found):
             break
     found.sort()
@@ -71,18 +72,17 @@ def _container_grade(name: str, container: str) -> int:
     return _ALIKE if is_like else _OTHER
 
 
-def _beginning(table: str, last: str) -> Iterator[tuple[str, float]]:
+def _beginning(names: StoredNames, last: str) -> Iterator[tuple[str, float]]:
     key = name_key(last)
-    for found, name in re.findall(rf"\n({re.escape(key)}[^\t\n]*)\t(.*)", table):
+    for found, name in names.beginning_with(key):
         yield name, len(found) - len(key) + _RESPELLED * (not last_part(name).startswith(last))
 
 
-def _with_humps(table: str, last: str) -> Iterator[tuple[str, float]]:
+def _with_humps(names: StoredNames, last: str) -> Iterator[tuple[str, float]]:
     for humps in {tuple(hump.lower() for hump in asked.findall(last)) for asked in _HUMPS_ASKED}:
         if len(humps) < 2:  # noqa: PLR2004 - one hump is a beginning
             continue
-        in_order = r"[^\t\n]*?".join(map(re.escape, humps))
-        for name in re.findall(rf"\n{in_order}[^\t\n]*\t(.*)", table):
+        for _, name in names.with_pieces(humps):
             parts = [part.lower() for part in _HUMP.findall(last_part(name))]
             if parts and parts[0].startswith(humps[0]) and _are_in_order(humps, parts):
                 yield name, len(parts) - len(humps) + _RESPELLED * (last_part(name)[0] != last[0])
@@ -93,38 +93,15 @@ def _are_in_order(humps: Sequence[str], parts: Sequence[str]) -> bool:
     return all(any(part.startswith(hump) for part in left) for hump in humps)
 
 
-def _misspelled(table: str, last: str) -> Iterator[tuple[str, float]]:
-    """Yield names with few other letters: those with a third of the letters unharmed are compared."""
+def _misspelled(names: StoredNames, last: str) -> Iterator[tuple[str, float]]:
+    """Yield names with few other letters: those with an unharmed beginning or end are compared."""
     key = name_key(last)
-    third, most = len(key) // 3, max(1, len(key) // 5)
-    pieces = key[:third], key[third:-third], key[-third:]
-    # Most words that are no name have rare pieces: seen in half the time.
-    if third >= _RARE and not any(piece in table for piece in pieces):
-        return
-    first, middle, end = map(re.escape, pieces)
-    is_as_long = rf"(?=[^\t\n]{{{len(key) - most},{len(key) + most}}}\t)"
-    has_a_third = rf"{first}[^\t\n]*|[^\t\n]*?{middle}[^\t\n]*|[^\t\n]*{end}"
+    # Of a longer name, both halves may have an error.
+    unharmed, most = (len(key) // 3 if len(key) >= _LONG else (len(key) - 1) // 2), max(1, len(key) // 5)
+    lengths = range(len(key) - most, len(key) + most + 1)
     by_key: dict[str, set[str]] = {}
-    for known, name in re.findall(rf"\n{is_as_long}({has_a_third})\t(.*)", table):
+    for known, name in names.with_an_end(key[:unharmed], key[-unharmed:], lengths):
         by_key.setdefault(known, set()).add(name)
     for near in get_close_matches(key, by_key, _MOST, _LEAST_LIKE):
         for name in by_key[near]:
             yield name, 1 - SequenceMatcher(None, last_part(name), last).ratio()
-
-
-def tables_of_names(named: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return a text to look for names in, for each group of names; see `whole_table`.
-
-    Each name has a line with its key, see `name_key`, a tab, and the qualified name.
-    """
-    groups = {group: sorted({name.removeprefix(".").replace("\n", " ") for name in of}) for group, of in named.items()}
-    known = "\n".join(chain.from_iterable(groups.values()))
-    # All at once: in 250,000 names one by one takes a second.
-    keys = _NOT_IN_KEY.sub("", _ENCLOSING.sub("", known)).lower().split("\n")
-    lines = map("\t".join, zip(keys, dotted(known).split("\n"), strict=True))
-    return {group: "\n".join(islice(lines, len(names))) for group, names in groups.items()}
-
-
-def whole_table(tables: Iterable[str]) -> str:
-    """Return tables as one, which begins and ends with the end of a line."""
-    return "\n".join(["", *filter(None, tables), ""])
