@@ -18,6 +18,10 @@ class PathRefusedError(CqmError):
     """A client named a path outside the allowed roots, or one the server can't find."""
 
 
+class OpeningError(CqmError):
+    """An index is still being opened; the same question is answered in a moment."""
+
+
 class ServeError(CqmError):
     """The server can't start: the address is in use, or other machines could reach it without a token."""
 

@@ -62,6 +62,13 @@ class StoredRows:
         """Languages of all files with chunks, by path."""
         return dict(self._database.look_up("SELECT path, min(language) FROM chunk GROUP BY path"))
 
+    def sizes(self) -> list[list[Any]]:
+        """Path, bytes and language of each indexed file, in any order."""
+        # One text, as in `_columns`.
+        query = "SELECT json_group_array(json_array(path, size, language)) FROM file WHERE state = 'indexed'"
+        rows: list[list[Any]] = json.loads(self._database.look_up(query)[0][0])
+        return rows
+
     def file_paths(self, among: Iterable[str] | None = None) -> list[str]:
         """Sorted paths of all known files, or of those among some."""
         if among is None:

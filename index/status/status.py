@@ -68,6 +68,21 @@ def read_status(root: Path, options: IndexOptions) -> IndexStatus:
     return going_on(found, running, stopped, read_building(folder, name, running, options))
 
 
+def read_sizes(root: Path, options: IndexOptions) -> list[tuple[str, int, str]]:
+    """Return path, bytes and language of each indexed file, without opening the index; empty where none is complete.
+
+    Raises:
+        ScanError: the root does not exist.
+        ManifestError: the manifest cannot be read.
+    """
+    folder = index_folder(resolve_root(root), options)
+    name = serving_name(folder)
+    if not name:
+        return []
+    with closing(Manifest.open(manifest_path(folder, name), read_only=True)) as manifest:
+        return [(path, size, language) for path, size, language in manifest.sizes()]
+
+
 def building_beside(
     folder: Path, serving: str, building: Generation | None, running: Sequence[Running], options: IndexOptions
 ) -> Building | None:

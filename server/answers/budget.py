@@ -6,7 +6,7 @@ Four characters a token are a third off for some code, long paths and numbers. S
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from math import ceil
+from math import ceil, fsum
 
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]{1,3}| ?[!-/:-@\[-`{-~]+[\r\n/]*|\n+|\s{2,}|[^\x00-\x7f]|.|\s")
 """Pieces that OpenAI's encodings split into few tokens: parts of identifiers, digits, marks, spaces."""
@@ -33,7 +33,7 @@ it, in .34 with an `lru_cache` of as many lines."""
 
 def most_tokens(text: str) -> float:
     """Return a number of tokens that a reply hardly exceeds; most have a tenth less."""
-    return sum(tokens_by_line(text.split("\n")))
+    return fsum(tokens_by_line(text.split("\n")))
 
 
 def tokens_by_line(lines: Sequence[str]) -> list[float]:
@@ -48,12 +48,12 @@ def tokens_by_line(lines: Sequence[str]) -> list[float]:
 
 def tokens_of_lines(lines: Iterable[str]) -> int:
     """Return a number of tokens that lines with their ends hardly exceed."""
-    return ceil(sum(most_tokens(f"{line}\n") for line in lines))
+    return ceil(fsum(most_tokens(f"{line}\n") for line in lines))
 
 
 def _tokens_of_line(line: str) -> float:
     """Count a line with its end. An empty one has the end of the line above, with which it is one piece."""
-    tokens = _MARGIN * sum(map(_tokens, _PIECE.findall(f"{line}\n"))) if line else 0.0
+    tokens = _MARGIN * fsum(map(_tokens, _PIECE.findall(f"{line}\n"))) if line else 0.0
     if len(line) <= _USUAL_LINE:
         _known[line] = tokens
     return tokens

@@ -55,7 +55,7 @@ class Source:
 
     def tokens(self, part: range) -> float:
         """Add up the tokens of some of the lines."""
-        return sum(self.costs[part.start : part.stop])
+        return math.fsum(self.costs[part.start : part.stop])
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def _window(source: Source, core: range, weights: Mapping[int, float], room: flo
 def _worth(terms: Terms, weights: Mapping[int, float]) -> float:
     """Weigh the question's terms in some lines; repetitions of a term count less."""
     said = Counter(chain.from_iterable(terms))
-    return sum(weights[term] * _times(count) for term, count in said.items())
+    return math.fsum(weights[term] * _times(count) for term, count in said.items())
 
 
 @cache
@@ -271,7 +271,7 @@ def _around(at: int, part: range, costs: Sequence[float], room: float) -> range:
 def _widened(part: range, costs: Sequence[float], room: float) -> range:
     """Widen a part by the lines after and before it, as far as they fit."""
     start, stop = part.start, part.stop
-    left = room - sum(costs[start:stop])
+    left = room - math.fsum(costs[start:stop])
     while stop < len(costs) and costs[stop] <= left:
         left -= costs[stop]
         stop += 1

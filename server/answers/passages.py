@@ -7,6 +7,7 @@ by side in a file.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import fsum
 from typing import NamedTuple
 
 from cqm.index.model.query import Answer, Hit, Parent
@@ -102,7 +103,7 @@ class _Part:
         ends = [first - self.first, *(it.stop for it in self.shown)]
         starts = [*(it.start for it in self.shown), last + 1 - self.first]
         marks = sum(start > end for start, end in zip(starts, ends, strict=True))
-        return sum(map(source.tokens, self.shown)) + marks * MARK_TOKENS + _enclosing_cost(self.enclosing)
+        return fsum(map(source.tokens, self.shown)) + marks * MARK_TOKENS + _enclosing_cost(self.enclosing)
 
     @property
     def is_whole(self) -> bool:
@@ -130,7 +131,7 @@ class Read:
     def has_room(self, heads: Sequence[float], room: float) -> bool:
         """Whether all lines of all hits have room, and are worth it."""
         is_worth = all(worth.around >= LEAST_GAIN * need for worth, need in zip(self.worths, self.needs, strict=False))
-        return is_worth and len(self.worths) == len(self.needs) and sum(heads) + sum(self.needs) <= room
+        return is_worth and len(self.worths) == len(self.needs) and fsum(heads) + fsum(self.needs) <= room
 
 
 def read_answer(question: str, answer: Answer) -> Read:
@@ -142,7 +143,7 @@ def read_answer(question: str, answer: Answer) -> Read:
         language = hit.language if hit.metadata.get("source_type") == _CODE else ""
         sources.append(Source(lines, tokens_by_line(lines), _extent(hit), _asked_place(hit, len(lines)), language))
     enclosing = [one_line(" > ".join(filter(None, map(str.strip, hit.context.split("\n"))))) for hit in hits]
-    needs = [sum(source.costs) + _enclosing_cost(name) for source, name in zip(sources, enclosing, strict=True)]
+    needs = [fsum(source.costs) + _enclosing_cost(name) for source, name in zip(sources, enclosing, strict=True)]
     return Read(question, answer, sources, enclosing, needs, worths_of(question, answer))
 
 
@@ -158,13 +159,13 @@ def assemble(read: Read, heads: Sequence[float], room: float) -> tuple[list[Pass
         The passages, and the most tokens that they take.
     """
     parts, used = _whole_parts(read) if read.has_room(heads, room) else _best_parts(read, heads, room)
-    tokens = sum(heads[: len(parts)]) + sum(used)
+    tokens = fsum(heads[: len(parts)]) + fsum(used)
     if read.answer.parents and len(parts) == len(heads):
         others = list(_others(read.answer.parents, parts, room - tokens))
         runs = list(_runs([*parts, *others]))
         # Chunks meeting in the middle of a line don't join: a part of a parent may stand beside none of its hits.
         if all(any(part.is_hit for part in run) for run in runs):
-            return _in_order(runs), tokens + sum(sum(tokens_by_line(part.lines)) for part in others)
+            return _in_order(runs), tokens + fsum(fsum(tokens_by_line(part.lines)) for part in others)
     return _in_order(_runs(parts)), tokens
 
 
@@ -218,7 +219,7 @@ def _best_parts(read: Read, heads: Sequence[float], room: float) -> tuple[list[_
     allotted = allot(wanted, read.needs, heads, room, read.worths)
     parts = [_part(read, asked, rank, cores[rank], tokens) for rank, tokens in enumerate(allotted)]
     used = [part.tokens(source) for part, source in zip(parts, sources, strict=False)]
-    spare = sum(allotted) - sum(used)
+    spare = fsum(allotted) - fsum(used)
     for rank, (part, core, whole, worth) in enumerate(zip(parts, wanted, read.needs, read.worths, strict=False)):
         if spare < _SPARE_TOKENS:
             break
@@ -234,7 +235,7 @@ def _best_parts(read: Read, heads: Sequence[float], room: float) -> tuple[list[_
 def _part(read: Read, asked: Asked, rank: int, core: range, tokens: float) -> _Part:
     """Make a part of a hit, with as many lines as its tokens allow."""
     hit, source, enclosing = read.answer.hits[rank], asked.sources[rank], read.enclosing[rank]
-    all_lines = sum(source.costs)
+    all_lines = fsum(source.costs)
     # The name of a cut hit has the enclosing names too.
     named = enclosing if _enclosing_cost(enclosing) <= tokens - all_lines else ""
     tokens -= _enclosing_cost(named)
@@ -253,7 +254,7 @@ def _others(parents: Iterable[Parent], parts: Sequence[_Part], left: float) -> I
         texts = [chunk_lines(chunk) for chunk in parent.others]
         ranks = {part.chunk.position: part.rank for part in parts if part.chunk.path == parent.path and part.is_whole}
         known = ranks.keys() | {chunk.position for chunk in parent.others}
-        tokens = sum(map(sum, map(tokens_by_line, texts)))
+        tokens = fsum(map(fsum, map(tokens_by_line, texts)))
         if tokens > left or not known >= set(range(parent.first, parent.last + 1)):
             continue
         left -= tokens

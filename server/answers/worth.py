@@ -5,6 +5,7 @@ Of a name or a place, nothing around its definition or line is worth anything.
 
 from collections.abc import Sequence
 from itertools import takewhile
+from math import fsum
 from typing import NamedTuple
 
 from cqm.index.model.query import Answer
@@ -93,7 +94,7 @@ def allot(
         for rank, (need, worth) in enumerate(zip(wanted, worths, strict=False))
     ]
     for count in range(len(worths), 0, -1):
-        free = room - _naming(heads[count:], room) - sum(heads[:count]) - sum(floors[:count])
+        free = room - _naming(heads[count:], room) - fsum(heads[:count]) - fsum(floors[:count])
         if free >= 0:
             return _filled(wanted[:count], needs[:count], floors[:count], free, worths)
     # There is no room for even the first hit's floor.
@@ -103,7 +104,7 @@ def allot(
 
 def _naming(heads: Sequence[float], room: float) -> float:
     """Tokens kept to name the hits left over, or to tell their number."""
-    names = min(sum(heads), _NAMES_SHARE * room)
+    names = min(fsum(heads), _NAMES_SHARE * room)
     if not heads or names >= min(heads):
         return NAMING_TOKENS + names if heads else 0.0
     return _UNNAMED_TOKENS

@@ -32,6 +32,10 @@ class Repository:
         return bool(_ADDRESS.match(self.source))
 
 
+MOST_BYTES = 16 << 20
+"""Bytes of a list, those of a hundred thousand repositories. A device such as /dev/zero has no end."""
+
+
 def read_list(data: bytes, base: Path) -> list[Repository]:
     """Read a list: a folder or an address a line, and a name where it is not its last part; `#` begins a comment.
 
@@ -41,16 +45,11 @@ def read_list(data: bytes, base: Path) -> list[Repository]:
 
     Raises:
         BulkListError: names that are none, or that two repositories have; all of them.
-        BulkError: the list is empty, or no text.
+        BulkError: the list is empty, too long, or no text.
     """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        at = data.count(b"\n", 0, error.start) + 1
-        raise BulkError(f"line {at} of the list is not UTF-8.", remedy="Save the list as UTF-8.") from None
     found: dict[str, Repository] = {}
     problems: list[str] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(_text_of(data).splitlines(), start=1):
         try:
             source, *names = _words(line) or [""]
         except ValueError:
@@ -79,6 +78,16 @@ def read_list(data: bytes, base: Path) -> list[Repository]:
     if not found:
         raise BulkError("The list names no repository.", remedy="Write a folder or an address a line.")
     return list(found.values())
+
+
+def _text_of(data: bytes) -> str:
+    if len(data) > MOST_BYTES:
+        raise BulkError(f"The list has over {MOST_BYTES:,} bytes.", remedy="Split it, or name the file that you mean.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        at = data.count(b"\n", 0, error.start) + 1
+        raise BulkError(f"line {at} of the list is not UTF-8.", remedy="Save the list as UTF-8.") from None
 
 
 def _words(line: str) -> list[str]:

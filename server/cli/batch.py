@@ -1,8 +1,10 @@
 """Answer many questions in one run: lines of JSON in, lines of JSON out, in the same order."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import BinaryIO
 
 from cqm.index.model.errors import QueryError
 from cqm.index.model.query import Answer, Query
@@ -18,7 +20,11 @@ class Question:
     text: str
 
 
-def answer_batch(lines: Iterable[bytes], ask: Callable[[Query], Answer], like: Query, *, explain: bool) -> int:
+_LONGEST = 1 << 20
+"""Bytes of a line. A device such as /dev/zero has one without an end."""
+
+
+def answer_batch(lines: BinaryIO, ask: Callable[[Query], Answer], like: Query, *, explain: bool) -> int:
     """Print the answer to each line; name bad lines on standard error, and return their number.
 
     Parameters:
@@ -26,6 +32,9 @@ def answer_batch(lines: Iterable[bytes], ask: Callable[[Query], Answer], like: Q
         ask: the search.
         like: limit, mode and filters of every question.
         explain: name the parts of each score.
+
+    Raises:
+        QueryError: a line is too long for a question.
     """
     bad = 0
     for number, line in _numbered(lines):
@@ -60,5 +69,10 @@ def parse_question(line: bytes) -> Question:
             raise QueryError('expected an object with "id" and "query".')
 
 
-def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+def _numbered(lines: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(iter(partial(lines.readline, _LONGEST), b""), start=1):
+        if len(line) == _LONGEST:
+            message = f"line {number}: expected an object of a question, at most {_LONGEST:,} bytes."
+            raise QueryError(message, remedy="Write each question in a line of its own.")
+        if line.strip():
+            yield number, line

@@ -114,6 +114,9 @@ def evaluate(asked: Asked, settings_of: Callable[[Path], Settings]) -> int:
 
 def _wanted(asked: Asked) -> list[Topic]:
     """Read the questions, and keep those with the wanted values."""
+    if not asked.questions.is_file():
+        # A device or a pipe may go on for ever; what stands beside the questions, such as a file of roots, it lacks.
+        raise TopicError(f"{asked.questions}: expected a regular file.", remedy="Write the questions to one.")
     try:
         with asked.questions.open("rb") as lines:
             topics = list(read_topics(lines))

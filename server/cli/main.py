@@ -140,9 +140,12 @@ class _Droppable(io.FileIO):
 
 def _is_of_usage(error: "CqmError") -> bool:
     from cqm.chunkers.errors import ChunkOptionError
-    from cqm.index.model.errors import QueryError, TopicError
+    from cqm.index.model.errors import NotIndexedError, QueryError, TopicError
     from cqm.server.errors import SettingsError, WhenError
 
+    if isinstance(error, NotIndexedError):
+        # A path that is none, or is left out; one that is only new is found the next time.
+        return not error.retryable
     return isinstance(error, SettingsError | WhenError | QueryError | TopicError | ChunkOptionError)
 
 

@@ -12,6 +12,8 @@ import click
 from cqm.server.config.project_root import is_project, is_too_wide, left_by_link, project_root
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from cqm.server.config.settings import Settings
     from cqm.server.config.usual import AskedSettings
 
@@ -33,6 +35,13 @@ def offers(what: str) -> Callable[[click.Context, click.Parameter, str], list[st
         return [value for value in VALUES[what]() if value.startswith(begun)]
 
     return offer
+
+
+def offers_files(_ctx: click.Context, _parameter: click.Parameter, begun: str) -> "list[CompletionItem]":
+    """Have a shell offer its files: for text which may be a path."""
+    from click.shell_completion import CompletionItem  # only a shell asks
+
+    return [CompletionItem(begun, type="file")]
 
 
 def in_a_folder(_ctx: click.Context, _parameter: click.Parameter, file: Path | None) -> Path | None:

@@ -18,6 +18,89 @@ VARIABLE = "_CQM_COMPLETE"
 """Set by the scripts, and read by click."""
 
 
+class BashOfCqm(BashComplete):
+    """Completion for bash. It reads `--mode=e` as three words."""
+
+    source_template = """\
+%(complete_func)s() {
+    local IFS=$'\\n' line
+    for line in $(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD %(complete_var)s=bash_complete "$1"); do
+        case $line in
+            dir,*) compopt -o dirnames ;;
+            file,*) compopt -o default ;;
+            plain,*=) compopt -o nospace; COMPREPLY+=("${line#plain,}") ;;
+            plain,*) COMPREPLY+=("${line#plain,}") ;;
+        esac
+    done
+}
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Return the words before the one under the cursor, without a sign that joins the two, and that one."""
+        words, word = super().get_completion_args()
+        return (words[:-1] if words[-1:] == ["="] else words), word
+
+
+class ZshOfCqm(ZshComplete):
+    """Completion for zsh, also where a start file has not asked for the shell's own."""
+
+    source_template = """\
+#compdef %(prog_name)s
+%(complete_func)s() {
+    local -a told plain begun
+    local kind value help
+    (( $+commands[%(prog_name)s] )) || return 1
+    local -a answer=("${(@f)$(env COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT - 1)) \\
+        %(complete_var)s=zsh_complete %(prog_name)s)}")
+    [[ $PREFIX == --*=* ]] && compset -P 1 '*='
+    for kind value help in $answer; do
+        case $kind in
+            dir) _path_files -/ ;;
+            file) _path_files -f ;;
+            plain)
+                if [[ $value == *= ]]; then begun+=("$value")
+                elif [[ $help == _ ]]; then plain+=("$value")
+                else told+=("$value:$help"); fi ;;
+        esac
+    done
+    (( $#told )) && _describe -V unsorted told
+    (( $#plain )) && compadd -V unsorted -a plain
+    (( $#begun )) && compadd -S '' -V unsorted -a begun
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    %(complete_func)s "$@"
+else
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }
+    compdef %(complete_func)s %(prog_name)s
+fi
+"""
+
+
+class FishOfCqm(FishComplete):
+    """Completion for fish, with helps that have commas, and with the name before the value of `--mode=e`."""
+
+    source_template = """\
+function %(complete_func)s
+    set -l word (commandline -ct)
+    set -l named (string match -r -- '^--[^=]+=' "$word")
+    set -l words (commandline -cp | string collect)
+    for line in (env %(complete_var)s=fish_complete COMP_WORDS="$words" COMP_CWORD="$word" %(prog_name)s)
+        set -l part (string split -m 1 , -- $line)
+        switch $part[1]
+            case dir
+                printf '%%s\\n' "$named"(__fish_complete_directories $part[2])
+            case file
+                printf '%%s\\n' "$named"(__fish_complete_path $part[2])
+            case plain
+                printf '%%s\\n' "$named"$part[2]
+        end
+    end
+end
+complete --no-files --command %(prog_name)s --arguments '(%(complete_func)s)'
+"""
+
+
 class PowerShellComplete(ShellComplete):
     """Completion for PowerShell, which click lacks. Paths are left to the shell."""
 
@@ -49,9 +132,9 @@ Register-ArgumentCompleter -Native -CommandName %(prog_name)s -ScriptBlock {
 
 
 SHELLS: dict[str, type[ShellComplete]] = {
-    "bash": BashComplete,
-    "zsh": ZshComplete,
-    "fish": FishComplete,
+    "bash": BashOfCqm,
+    "zsh": ZshOfCqm,
+    "fish": FishOfCqm,
     "powershell": PowerShellComplete,
 }
 
@@ -95,8 +178,9 @@ VALUES: Mapping[str, Callable[[], Iterable[str]]] = {
 
 
 def register() -> None:
-    """Tell click of PowerShell, before it completes."""
-    add_completion_class(PowerShellComplete)
+    """Tell click of these shells, before it completes."""
+    for shell in SHELLS.values():
+        add_completion_class(shell)
 
 
 def script(command: click.Command, program: str, shell: str) -> str:

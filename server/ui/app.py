@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, ExceptionHandler
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import NotIndexedError
-from cqm.server.errors import PathRefusedError
+from cqm.server.errors import OpeningError, PathRefusedError
 from cqm.server.mcp.http.rules import LOCAL_NAMES
 from cqm.server.mcp.http.serve import ENDING
 from cqm.server.page import safe
@@ -31,6 +31,7 @@ from cqm.server.ui.search_page import as_agent_sees, asked_of, results, search_p
 
 _KEPT = {"Cache-Control": "private, max-age=86400"}
 """Style and script are asked for by their version."""
+_AGAIN = {"Refresh": "1"}
 _PARTS = frozenset({"/results", "/cut", "/uses", "/mentions", "/treemap"})
 """Addresses of parts of a page."""
 
@@ -106,6 +107,10 @@ def _failed(library: Library, request: Request, error: Exception) -> Response:
     """Tell an error with its remedy: as a part of a page, or as a page, with the form where one was filled in."""
     told = f"<p class='notes' role='alert'>{safe(str(error))}</p>"
     status = 404 if isinstance(error, NotIndexedError | PathRefusedError) else 400
+    again = {}
+    if isinstance(error, OpeningError):
+        # The script asks again by itself; a page without one is loaded again by the browser.
+        told, status, again = f"<p class='notes opening' role='status'>{safe(str(error))}</p>", 503, _AGAIN
     path, given = request.url.path, request.query_params
     if path in _PARTS:
         return HTMLResponse(told, status)
@@ -115,7 +120,10 @@ def _failed(library: Library, request: Request, error: Exception) -> Response:
         return HTMLResponse(chunks_page(library, given, told), status, headers=SIZED)
     name = given.get("path", "").rpartition("/")[2]
     further = f"<p><a href='{url('./', q=name)}'>Search for {safe(name)}</a></p>" if name else ""
-    return HTMLResponse(frame("CQM: problem", "", ["<h1>This did not work</h1>", told, further]), status)
+    title, heading = ("CQM: opening", "One moment") if again else ("CQM: problem", "This did not work")
+    return HTMLResponse(
+        frame(title, "", [f"<h1>{heading}</h1>", told, "" if again else further]), status, headers=again
+    )
 
 
 def _refused(_request: Request, error: Exception) -> Response:

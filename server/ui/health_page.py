@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, starmap
 from pathlib import Path
 
 import anyio
@@ -71,7 +71,7 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
             yield f"data: {one_line}\n\n"
         # Only of open ones: to open one would stop all requests, and may fail. The card shows why.
         indexes = map(library.workspace.opened, library.roots.values())
-        is_busy = any(opened and opened.running_job() for opened in indexes)
+        is_busy = library.opening.is_set() or any(opened and opened.running_job() for opened in indexes)
         for _ in range(round((_PAUSE_SECONDS if is_busy else _CALM_SECONDS) / _GLANCE_SECONDS)):
             if await is_gone():
                 return
@@ -79,16 +79,24 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
 
 
 def tree(library: Library, given: Mapping[str, str]) -> str:
-    """Draw the files of a root that are in scope; nothing is read but their names and sizes."""
-    from cqm.chunkers.detect import language_of  # start-up time of servers
-    from cqm.index.files.scan import scan
+    """Draw the files that an index holds; during the first index those in scope, by names and sizes alone."""
+    from cqm.index.status.status import read_sizes  # start-up time of servers, here and below
 
     name = given.get("root", "")
     opened = library.opened(name if name in library.roots else next(iter(library.roots)))
-    found = list(islice(scan(opened.index.root, opened.settings.scan_options()), _MOST_FILES))
-    drawn = treemap(Sized(it.path, it.size, language_of(it.path)) for it in found if it.skip is None and it.size)
-    cut = f"<p class='dim'>Of the first {_MOST_FILES:,} files.</p>" if len(found) == _MOST_FILES else ""
+    held = read_sizes(opened.index.root, opened.index.options) if opened.is_complete else ()
+    files = list(islice(starmap(Sized, held) if held else _in_scope(opened), _MOST_FILES))
+    drawn = treemap(files)
+    cut = f"<p class='dim'>Of the first {_MOST_FILES:,} files.</p>" if len(files) == _MOST_FILES else ""
     return f"{drawn}{cut}" if drawn else "<p class='dim'>There is no file to draw.</p>"
+
+
+def _in_scope(opened: OpenIndex) -> Iterator[Sized]:
+    from cqm.chunkers.detect import language_of
+    from cqm.index.files.scan import scan
+
+    found = scan(opened.index.root, opened.settings.scan_options())
+    return (Sized(it.path, it.size, language_of(it.path)) for it in found if it.skip is None)
 
 
 def _card(library: Library, name: str) -> str:

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from threading import Event
 from urllib.parse import quote
 
 from cqm.index.model.query import Answer, Query
@@ -12,7 +13,7 @@ from cqm.index.workers import Workers
 from cqm.server.answers.merged import each_answer, joined, names_of, of_each_root
 from cqm.server.answers.status_text import pace_text
 from cqm.server.config.settings import Settings
-from cqm.server.errors import PathRefusedError
+from cqm.server.errors import OpeningError, PathRefusedError
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
 _EDITORS = {
@@ -33,11 +34,13 @@ class Library:
         folders: as they were given; a link among them may lead elsewhere later.
         workspace: has the indexes open.
         workers: cut previewed files.
+        opening: set while another thread opens the indexes: nothing waits for it then.
     """
 
     folders: tuple[Path, ...]
     workspace: Workspace
     workers: Workers
+    opening: Event = field(default_factory=Event)
 
     @property
     def roots(self) -> Mapping[str, Path]:
@@ -53,8 +56,16 @@ class Library:
         return self.workspace.settings
 
     def opened(self, name: str) -> OpenIndex:
-        """Open the index of a root by its name; bring it up to date and follow its files, unless that was done."""
-        opened = self.workspace.open(self.roots[name])
+        """Open the index of a root by its name; bring it up to date and follow its files, unless that was done.
+
+        Raises:
+            OpeningError: another thread opens it.
+            CqmError: it can't be opened.
+        """
+        root = self.roots[name]
+        if self.opening.is_set() and not self.workspace.opened(root):
+            raise OpeningError(f"The index of {root} is being opened.")
+        opened = self.workspace.open(root)
         if not opened.is_in_step and not opened.running_job():
             opened.start_or_join()
         return opened

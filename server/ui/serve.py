@@ -7,8 +7,10 @@ import tempfile
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
+from cqm.index.model.query import Query, SearchMode
 from cqm.index.workers import Workers
 from cqm.server.config.settings import Settings
 from cqm.server.console import say
@@ -21,6 +23,8 @@ from cqm.server.workspace.workspace import Workspace
 
 _HOST = "127.0.0.1"
 _RANDOM_BYTES = 24
+_FIRST_QUESTIONS = tuple(Query(text, limit=1, mode=SearchMode.LEXICAL) for text in ("where is it first", "itIsNowhere"))
+"""A sentence and a name: what they load, the questions of a person find there. No model of a service is asked."""
 
 
 def serve_ui(roots: Sequence[Path], settings: Settings, *, port: int = 0, opens: bool = True) -> None:
@@ -37,13 +41,25 @@ def serve_ui(roots: Sequence[Path], settings: Settings, *, port: int = 0, opens:
         CqmError: an index can't be opened.
     """
     with listening(_HOST, port) as listener, opened_library(roots, settings) as library:
-        for name in library.roots:
-            library.opened(name)
         token = secrets.token_urlsafe(_RANDOM_BYTES)
         link = f"http://{_HOST}:{listener.getsockname()[1]}/?token={token}"
         say(f"CQM shows {', '.join(map(str, roots))} at", link, "Ctrl-C ends it.")
+        library.opening.set()
         with _opened(link) if opens else nullcontext():
-            run_until_told(make_app(library, token), listener)
+            run_until_told(make_app(library, token), listener, partial(_open_all, library))
+
+
+def _open_all(library: Library) -> None:
+    """Open the indexes, which takes seconds of large ones, and have them ready for the first question."""
+    try:
+        for root in library.roots.values():
+            library.workspace.open(root)
+    finally:
+        library.opening.clear()
+    for name in library.roots:
+        index = library.opened(name).index
+        for question in _FIRST_QUESTIONS:
+            index.search(question)
 
 
 @contextmanager

@@ -30,7 +30,13 @@ class _Node:
     path: str
     size: int = 0
     languages: Counter[str] = field(default_factory=Counter)
-    children: dict[str, "_Node"] = field(default_factory=dict)
+    folders: list["_Node"] = field(default_factory=list)
+    files: list[Sized] = field(default_factory=list)
+
+    def inside(self) -> list["_Node"]:
+        """Return what is in a folder, largest first; nothing of a file."""
+        files = (_Node(it.path, it.size, Counter({it.language: it.size})) for it in self.files)
+        return sorted([*self.folders, *files], key=lambda it: -it.size)
 
 
 class _Cell(NamedTuple):
@@ -46,9 +52,7 @@ def treemap(files: Iterable[Sized]) -> str:
 
     The largest folders are opened first, until there are `MOST_CELLS` rectangles.
     """
-    root = _Node("")
-    for file in files:
-        _add(root, file)
+    root = _tree_of(files)
     if not root.size:
         return ""
     names = [name for name, _ in root.languages.most_common(_TINTS)]
@@ -65,16 +69,32 @@ def treemap(files: Iterable[Sized]) -> str:
     )
 
 
-def _add(root: _Node, file: Sized) -> None:
-    """Count a file in each folder above it."""
-    node = root
-    parts = file.path.split("/")
-    for depth in range(len(parts) + 1):
-        node.size += file.size
+def _tree_of(files: Iterable[Sized]) -> _Node:
+    """Return the root of the folders with their files; each folder counts what is below it."""
+    folders = {"": _Node("")}
+    for file in files:
+        path = file.path.rpartition("/")[0]
+        node = folders.get(path) or _folder(folders, path)
+        node.files.append(file)
         node.languages[file.language] += file.size
-        if depth < len(parts):
-            path = "/".join(parts[: depth + 1])
-            node = node.children.setdefault(parts[depth], _Node(path))
+    # Those made last first: a folder is made after the one it is in.
+    for path, node in reversed(folders.items()):
+        node.size = node.languages.total()
+        if path:
+            folders[path.rpartition("/")[0]].languages.update(node.languages)
+    return folders[""]
+
+
+def _folder(folders: dict[str, _Node], path: str) -> _Node:
+    """Make the node of a folder, and of those it is in."""
+    above = ""
+    for name in path.split("/"):
+        inside = f"{above}/{name}" if above else name
+        if inside not in folders:
+            folders[inside] = _Node(inside)
+            folders[above].folders.append(folders[inside])
+        above = inside
+    return folders[path]
 
 
 def _opened(root: _Node) -> list[_Node]:
@@ -84,7 +104,7 @@ def _opened(root: _Node) -> list[_Node]:
     closed: list[_Node] = []
     while heap and len(heap) + len(closed) < MOST_CELLS:
         _, _, node = heapq.heappop(heap)
-        inside = sorted(node.children.values(), key=lambda it: -it.size)
+        inside = node.inside()
         if not inside or len(heap) + len(closed) + min(len(inside), MOST_CELLS) > MOST_CELLS:
             closed.append(node)
             continue

@@ -17,6 +17,7 @@ LISTED = {
     r"only Windows has junctions": "The workflow runs the tests on Windows too.",
     r"a device can be made by nobody but root|nobody but root of Linux can mount here": "A run by root covers them.",
     r"a file system cannot be mounted without privileges here": "Some containers allow no user namespaces.",
+    r"(bash|zsh|fish) is not installed here": "Few machines have all three shells; each completes by its own test.",
     r"no browser here: .*": "Neither a Chromium nor its driver are in the lock file: 200 MB for a few tests.",
     r"QDRANT_URL names no server.*": "No package index has Qdrant's server; the double runs in its place.",
     r"Ray is not installed.*": "It is in no lock file; `tests/bench/bulk.py` runs it, and its workers' step is tested.",

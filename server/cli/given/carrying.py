@@ -132,11 +132,11 @@ def bulk(repositories: BinaryIO, folder: Path, *, as_json: bool, overrides: dict
     A line of REPOS.txt is a folder or an address for git, in quotes if it has blanks, and a name where it is not the
     last part of that. One that fails leaves the others, and exit code 1; the same command again does what is left.
     """
-    from cqm.server.bulk.listed import read_list
+    from cqm.server.bulk.listed import MOST_BYTES, read_list
     from cqm.server.bulk.work import Plan
     from cqm.server.cli import indexes
 
-    listed = read_list(repositories.read(), Path.cwd())
+    listed = read_list(repositories.read(MOST_BYTES + 1), Path.cwd())
     jobs, work = asked["jobs"] or os.cpu_count() or 1, asked["work"] or folder / ".work"
     settings_of(None, overrides)  # a mistake in an option is none of each repository
     plan = Plan(folder.absolute(), work.absolute(), jobs, asked["retries"], overrides)

@@ -6,7 +6,15 @@ import click
 
 from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.symbols import OutlineQuery, ReadQuery
-from cqm.server.cli.options import EXISTING, as_json_option, asked_settings_of, pager_option, place_of, set_option
+from cqm.server.cli.options import (
+    EXISTING,
+    as_json_option,
+    asked_settings_of,
+    offers_files,
+    pager_option,
+    place_of,
+    set_option,
+)
 
 _budget_option = click.option(
     "--token-budget",
@@ -43,7 +51,7 @@ def outline(
 
 
 @click.command()
-@click.argument("what")
+@click.argument("what", shell_complete=offers_files)
 @click.option("--path", type=EXISTING, help="Folder or file to look in.")
 @_cursor_option
 @_budget_option

@@ -12,6 +12,7 @@ from cqm.server.cli.options import (
     asked_settings_of,
     folders_of,
     offers,
+    offers_files,
     pager_option,
     place_of,
     root_around,
@@ -26,7 +27,7 @@ _LONGEST = 100
 
 
 @click.command()
-@click.argument("words", metavar="[QUERY] [PATH]...", nargs=-1)
+@click.argument("words", metavar="[QUERY] [PATH]...", nargs=-1, shell_complete=offers_files)
 @click.option(
     "--path", "paths", type=EXISTING, multiple=True, help="Folder to search; results are relative to it. Repeatable."
 )
@@ -76,7 +77,12 @@ _LONGEST = 100
 @click.option(
     "--cursor", default="", show_default=False, metavar="CURSOR", help="Next page; the previous page prints its CURSOR."
 )
-@click.option("--like", metavar="PATH:LINE", help="Find similar chunks, such as of src/app.py:40-61.")
+@click.option(
+    "--like",
+    metavar="PATH:LINE",
+    shell_complete=offers_files,
+    help="Find similar chunks, such as of src/app.py:40-61.",
+)
 @click.option("--batch", type=click.File("rb"), metavar="FILE.jsonl", help="Answer each line of a file; - reads stdin.")
 @click.option(
     "--format",

@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio.to_thread import run_sync
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 
+from cqm.chunkers.errors import CqmError
 from cqm.server.console import say
 from cqm.server.errors import ServeError
 from cqm.server.mcp.http.access import access_of
@@ -21,6 +23,7 @@ from cqm.server.mcp.http.rules import LOCAL_NAMES, PATH, only_from, with_token
 from cqm.server.mcp.http.sessions import MOST_BUSY_SESSIONS, Sessions
 
 if TYPE_CHECKING:
+    import uvicorn
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _IDLE_SECONDS = 30 * 60
@@ -82,12 +85,16 @@ def serve_http(
         run_until_told(health(app), listener)
 
 
-def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
+def run_until_told(app: "ASGIApp", listener: socket.socket, beside: Callable[[], None] | None = None) -> None:
     """Answer requests until SIGINT or SIGTERM, with bounds on connections.
 
     Parameters:
         app: answers them.
         listener: takes the connections.
+        beside: work in a thread, which nobody waits for at the end; if it fails, the server ends.
+
+    Raises:
+        CqmError: of the work beside.
     """
     import uvicorn
 
@@ -123,7 +130,27 @@ def run_until_told(app: "ASGIApp", listener: socket.socket) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     server = uvicorn.Server(config)
-    anyio.run(server.serve, [listener])
+    anyio.run(_serve_beside, server, listener, beside)
+
+
+async def _serve_beside(server: "uvicorn.Server", listener: socket.socket, beside: Callable[[], None] | None) -> None:
+    """Answer requests until the server ends, which it does also when the work beside it fails."""
+    problems: list[CqmError] = []
+
+    async def work(beside: Callable[[], None]) -> None:
+        try:
+            await run_sync(beside, abandon_on_cancel=True)
+        except CqmError as error:
+            problems.append(error)
+            server.should_exit = True
+
+    async with anyio.create_task_group() as tasks:
+        if beside:
+            tasks.start_soon(work, beside)
+        await server.serve([listener])
+        tasks.cancel_scope.cancel()
+    if problems:
+        raise problems[0]
 
 
 def _host_and_port(address: str) -> tuple[str, int]:

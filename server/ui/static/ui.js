@@ -3,6 +3,10 @@
 
 const byId = (id) => document.getElementById(id);
 
+// The index is still being opened: what was asked is asked again.
+const OPENING = 503;
+const AGAIN = 500;
+
 // A later keystroke gives up what an earlier one asked for; one that comes while nothing is asked does not wait.
 // An answer that comes while a later one waits is shown, but is not the last.
 function lateOnly(wait, show) {
@@ -15,7 +19,9 @@ function lateOnly(wait, show) {
     try {
       const answer = await fetch(address, { signal: mine.signal, headers: { Accept: "text/html" } });
       const text = await answer.text();
-      if (mine === running) show(text, !timer);
+      const isLast = !timer && answer.status !== OPENING;
+      if (mine === running) show(text, isLast);
+      if (mine === running && !timer && !isLast) timer = setTimeout(ask, AGAIN, address);
     } catch (error) {
       if (error.name !== "AbortError") show("<p class='notes'>CQM does not answer: was it stopped?</p>", true);
     }
@@ -69,6 +75,7 @@ function searchAsYouType(form) {
     else results.querySelector(".hit")?.focus();
   });
   tellCount(results);
+  if (results.querySelector(".opening")) ask(`results?${asked}`);
 }
 
 function cutAsYouSlide(form) {
@@ -141,6 +148,7 @@ function onKey(event) {
 async function load(place) {
   try {
     const answer = await fetch(place.dataset.load);
+    if (answer.status === OPENING) return setTimeout(load, AGAIN, place);
     place.innerHTML = await answer.text();
   } catch {
     place.textContent = "CQM does not answer: was it stopped?";

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -194,3 +195,17 @@ def test_the_ranks_of_real_questions_are_those_that_were_reviewed(cqm: "Cqm") ->
     golden = ["--golden", str(GOLDEN), "--set", "embedding.provider=embedded", *accept]
     done = cqm.run("eval", str(GOLDEN / "questions.jsonl"), str(tree), *golden)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such device")
+@pytest.mark.parametrize(
+    ("command", "code", "told"),
+    [
+        (("eval", "/dev/zero"), 2, "expected a regular file"),
+        (("search", "--batch", "/dev/zero"), 2, "line 1: expected an object of a question"),
+        (("bulk", "/dev/zero", "out"), 1, "The list has over"),
+    ],
+)
+def test_a_list_without_an_end_is_refused(cqm: "Cqm", command: tuple[str, ...], code: int, told: str) -> None:
+    done = cqm.run(*command)
+    assert (done.returncode, told in done.stderr) == (code, True)

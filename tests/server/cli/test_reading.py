@@ -43,10 +43,10 @@ def test_what_cannot_be_shown_is_told_with_the_reason_and_an_exit_code(cqm: "Cqm
     (cqm.project / ".env").write_text("PASSWORD=hunter2\n")
     for arguments, message, code in (
         (("read", "nosuch"), "No symbol of the index is called `nosuch`.", 2),
-        (("read", ".env"), ".env is not indexed: secret.", 1),
-        (("outline", ".env"), ".env is not indexed: secret.", 1),
-        (("read", "src/nosuch.py"), "src/nosuch.py does not exist.", 1),
-        (("read", "src"), "src is a folder.", 1),
+        (("read", ".env"), ".env is not indexed: secret.", 2),
+        (("outline", ".env"), ".env is not indexed: secret.", 2),
+        (("read", "src/nosuch.py"), "src/nosuch.py does not exist.", 2),
+        (("read", "src"), "src is a folder.", 2),
         (("read", "greet", "--token-budget", "9"), "9 is not in the range 200<=x<=24000", 2),
         (("outline", "--cursor", "x"), "`cursor x`: expected the cursor of the page before.", 2),
     ):

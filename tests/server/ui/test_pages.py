@@ -408,6 +408,40 @@ def test_a_search_during_the_first_index_says_that_it_goes_on(tmp_path: Path) ->
 
 
 @pytest.mark.processes
+def test_while_the_index_is_opened_pages_say_so_at_once_and_ask_again(tmp_path: Path) -> None:
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    (root / "app.py").write_text("def begin():\n    return 1\n")
+    told = f"The index of {root} is being opened."
+    with opened_library([], tmp_path / "home") as empty:
+        library = make_library([root], empty.workspace, empty.workers)
+        library.opening.set()
+        browser = entered(library)
+        assert "id='q'" in shown(browser, "./")
+        assert told in shown(browser, "health")
+        for page, given in {"results": {"q": "begin"}, "asked": {}, "file": {"path": "app.py"}}.items():
+            answer = browser.get(page, params=given)
+            assert (answer.status_code, told in answer.text) == (503, True)
+            assert ("refresh" in answer.headers) == (page != "results")
+        library.workspace.open(root).start_or_join().result()
+        library.opening.clear()
+        assert "app.py" in shown(browser, "results", q="begin")
+
+
+@pytest.mark.processes
+def test_the_tree_shows_what_the_index_holds(tmp_path: Path) -> None:
+    root = tmp_path.resolve() / "tree"
+    (root / "src").mkdir(parents=True)
+    (root / "src/app.py").write_text("def begin():\n    return 1\n" * 500)
+    (root / "guide.md").write_text("# Guide\n")
+    with opened_library([root], tmp_path / "home") as library:
+        (root / "src/app.py").unlink()
+        page = shown(entered(library), "treemap")
+    assert "src/app.py: 13,000 bytes, mostly python" in page
+    assert "guide.md: 8 bytes, mostly markdown" in page
+
+
+@pytest.mark.processes
 def test_a_hostile_name_leads_to_its_file(browser: TestClient) -> None:
     link = re.search(r"href='(file\?[^']*img[^']*)'", shown(browser, "results", q="retries are limited by"))
     assert link
