@@ -276,8 +276,9 @@ def test_indexes_that_were_not_used_for_longest_make_room_and_that_is_said(cqm: 
     projects = {name: other(cqm, name) for name in ("old", "older", "fresh")}
     # So large that the bound, in whole megabytes, is met without it, and only without it.
     words = random.Random(1)
-    text = "\n".join(" ".join(f"{words.random():.9f}"[2:] for _ in range(8)) for _ in range(20_000))
-    (projects["old"].project / "numbers.txt").write_text(text)
+    for number in range(4):
+        text = "\n".join(" ".join(f"{words.random():.9f}"[2:] for _ in range(8)) for _ in range(5_000))
+        (projects["old"].project / f"numbers_{number}.txt").write_text(text)
     for project in projects.values():
         project.run("index")
     for name, days in {"old": 2, "older": 3, "fresh": 1}.items():
