@@ -469,7 +469,8 @@ def test_a_client_whose_program_is_there_is_asked_what_it_sees(home: "Home", tmp
     os.mkfifo(tmp_path / "never written")
     program.write_text(f"#!/bin/sh\n/bin/cat '{tmp_path}/never written' &\necho 'cqm: Connected'\n")
     assert home.json("--yes")["checks"][0]["connects"]
-    os.close(os.open(tmp_path / "never written", os.O_RDWR))
+    # Waits for the reader, which ends then.
+    os.close(os.open(tmp_path / "never written", os.O_WRONLY))
     # As Gemini CLI tells of every server in a folder that it was not started in before.
     program.write_text("#!/bin/sh\necho 'cqm: Disabled'; echo 'Servers are disabled: this folder is untrusted.' >&2\n")
     done = home.run("--yes")
