@@ -76,8 +76,6 @@ def _filled(found: re.Match[bytes]) -> bytes:
 
 
 _OPERATOR = re.compile(rb"(?i)(?<=[ \t])-(?:bor|band|bxor|shl|shr)(?=[ \t])")
-
-
 _WITH_COMMAND = re.compile(rb"\"(?<![\w\"].)(?P<text>[^\"`\n]{0,300}?\$\([^\"\n]{0,300}?)\"(?=[\s)\]},;|]|\Z)")
 _CHECKED = re.compile(rb"\[Validate\w+\((?P<block>\{(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,500}\}){0,500}\}){0,2000}\})\)\]")
 _QUOTED_MEMBER = re.compile(rb"(?<=[\w)\]])\.'(?P<name>[^'\n]{1,100})'")

@@ -39,12 +39,6 @@ _NUMBERS = re.compile(rb"<\d*-\d*>")
 _TEMPLATE = re.compile(rb"\{\{[^{}]{1,1000}\}\}")
 _TEMPLATE_OF_TEXT = re.compile(rb"\{(?P<inner>\{\{[^{}]{1,1000}\}\})\}")
 _ALONE = re.compile(rb"^[ \t]*\{\{[^{}]{1,1000}\}\}[ \t]*\r?$", re.MULTILINE)
-_HEREDOC = re.compile(rb"(?P<head><<-?[ \t]*['\"]?\w+['\"]?[ \t]*);(?=[ \t]*\r?\n)")
-_NUMBERS = re.compile(rb"<\d*-\d*>")
-_TEMPLATE = re.compile(rb"\{\{[^{}]{1,1000}\}\}")
-_TEMPLATE_OF_TEXT = re.compile(rb"\{(?P<inner>\{\{[^{}]{1,1000}\}\})\}")
-_ALONE = re.compile(rb"^[ \t]*\{\{[^{}]{1,1000}\}\}[ \t]*\r?$", re.MULTILINE)
-_PIPED = re.compile(rb"(?:\||&&)[ \t]*\r?\n")
 _HEREDOC = re.compile(rb"(?<!<)<<(?!<)-?[ \t]*(?P<quote>['\"]?)(?P<tag>\w+)(?P=quote)")
 _MOST_HEREDOCS = 200
 _NO_END_OF_ROW = re.compile(rb"[^\r\n]")
@@ -105,7 +99,7 @@ def _without_expansions(source: bytes) -> bytes:
 
 
 def _is_one(source: bytes, start: int, end: int) -> bool:
-    """Tell if braces that pair may be of one expansion: only a command inside may have several lines."""
+    """Whether braces that pair may be of one expansion: only a command inside may have several lines."""
     return end - start <= _LONGEST and (b"\n" not in source[start:end] or b"$(" in source[start:end])
 
 

@@ -9,24 +9,7 @@ from cqm.chunkers.languages.further.unread_perl import with_empty_heredocs
 from cqm.chunkers.languages.model import blanked
 
 _PROTOTYPE = re.compile(rb"\bsub[ \t]+[\w:']+[ \t]*(?P<prototype>\([\s$@%&*;\\\[\]+_]*\))")
-_NAMES = (
-    b"isa",
-    b"or",
-    b"and",
-    b"not",
-    b"xor",
-    b"lt",
-    b"gt",
-    b"le",
-    b"ge",
-    b"eq",
-    b"ne",
-    b"cmp",
-    b"tr",
-    b"qw",
-    b"qq",
-    b"qr",
-)
+_NAMES = b"isa or and not xor lt gt le ge eq ne cmp tr qw qq qr".split()
 OPERATORS = {(it[:-1] + it[-1:].upper()).decode(): it.decode() for it in _NAMES}
 """Operators that also name functions, by the names written for those: `sub isA {`."""
 _OPERATOR = re.compile(rb"(?P<head>\bsub[ \t]+)(?P<name>%s)(?=\s*\{)" % b"|".join(_NAMES))

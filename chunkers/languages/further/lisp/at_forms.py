@@ -6,8 +6,6 @@ _OPENING = re.compile(rb"@[^\s()\[\]{}\"'`,;|@]*(?:\[[^\[\]]{0,400}\])?\{")
 _BRACE = re.compile(rb"[{}]")
 _SIGN = re.compile(rb"(?<=[\s(\[])@(?=[(\w])")
 _NO_TEXT = re.compile(rb"[^\n]")
-
-
 _TABLE = re.compile(rb"#2d(?=\w)")
 _ROW_OF_TABLE = re.compile(rb"^[ \t]*\xe2\x95[\x90-\xac](?:[^\n]*\xe2\x95[\x90-\xac])?", re.MULTILINE)
 
