@@ -414,3 +414,9 @@ def test_a_list_of_files_of_verilog_is_no_fortran() -> None:
     listed = "// Copyright\n+define+TRACE\n${PRJ_DIR}/rtl/core.sv\n"
     assert language_of("core.f", listed) == "code"
     assert language_of("core.f", "      PROGRAM A\n      END\n") == "fortran"
+
+
+def test_an_argument_of_powershell_that_defines_a_name_is_no_error() -> None:
+    read = chunk(Document("a.ps1", "function First {\n    cmake -DNAME=1 -DOTHER=$x .\n}\nfunction Second { 1 }\n"))
+    assert not read.warnings
+    assert [it.name for part in read.chunks for it in part.definitions] == ["First", "Second"]
