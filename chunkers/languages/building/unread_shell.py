@@ -11,7 +11,7 @@ _LONGEST = 2_000
 """Bytes of an expansion; longer ones are braces that don't pair."""
 _BRACE = re.compile(rb"\\.|\$\{|[{}]", re.DOTALL)
 _PLAIN_EXPANSION = re.compile(rb"\$\{(?:#?\w+|\w+:?[=-][^{}$\n]*)\}")
-"""What the grammar reads; ": ${NAME:=value}" defines a name."""
+"""The grammar reads these; ": ${NAME:=value}" defines a name."""
 
 _FLAGGED = re.compile(rb"\$[+=~^]{1,2}\w+")
 _ARITHMETIC = re.compile(rb"(?<!\()\(\((?P<inside>(?:[^();\n]|\((?:[^();\n]|\([^();\n]*\))*\)){1,1000})\)\)")

@@ -88,7 +88,8 @@ def _of_listing(generation: Generation, question: Question, root: str) -> tuple[
     tree = tree_of(generation, root) if listed else None
     best = (next(iter(tree.of(plain_path(path))), None) for path in listed) if tree else ()
     paths = dict.fromkeys(it.path for it in best if it and it.grade > PARTLY)
-    return tuple(path for path in paths if generation.manifest.chunks_of(path))
+    with_chunks = {*generation.manifest.paths(paths)}
+    return tuple(path for path in paths if path in with_chunks)
 
 
 def _of_file(lookup: NameLookup, question: Question, plain: str, exact: str, root: str) -> NamedPaths:
