@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -12,11 +13,13 @@ from cqm.index.disk.locations import IndexLock, make_index_folder, note_root, re
 from cqm.index.generations import generation as generations
 from cqm.index.generations.compact import copy_generation
 from cqm.index.generations.current import Lineage, use_order
+from cqm.index.generations.freezing import can_be_frozen, copy_source, freeze_copy
 from cqm.index.manifest.facts import COMPLETE_FACT
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.outcomes import Estimate, Exported, Improved, Published
 from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.index.model.status import COMPACT, EXPORT, IMPROVE, UPDATE, UPDATE_OF_PATHS
+from cqm.index.remote.deadline import StoppedError
 from cqm.index.remote.variables import Variables, process_variables
 from cqm.index.services import Services
 from cqm.index.update.run import Updating
@@ -265,17 +268,43 @@ class Index(AnsweringIndex):
         return snapshot.told(summary) if snapshot and not summary.dropped else summary
 
     def compact(self) -> None:
-        """Rewrite the index without the space of deleted chunks; searches go on meanwhile.
+        """Rewrite the index without the space of deleted chunks; searches go on meanwhile. A large one is frozen.
 
-        Meanwhile it takes up to twice its room on disk.
+        Meanwhile it takes up to twice its room on disk; a large one three times.
 
         Raises:
             StoreError, ManifestError: it cannot be read or written, or was never completed; it is as it was then.
         """
+        if can_be_frozen(self._lineage.serving):
+            self.freeze(lambda: False)
+            return
         with self._updating, self._runs.run(COMPACT):
             self._lock.require()
             compacted = copy_generation(self._lineage.serving, self.options, self._variables)
             self._lineage.switch_to(compacted)
+
+    def freeze(self, cancelled: Callable[[], bool]) -> None:
+        """Put the points of the serving generation into a base that is mapped from disk; updates and searches go on.
+
+        What changes meanwhile is updated in the new generation before it serves.
+
+        Parameters:
+            cancelled: asked now and then; when it answers true, all stays as it was.
+
+        Raises:
+            StoreError, ManifestError: it cannot be read or written, or was never completed; it is as it was then.
+        """
+        place = self.folder / generations.fresh_name(self.options)
+        with suppress(StoppedError), ExitStack() as ending:
+            ending.callback(generations.remove, self.folder, place.name, self.options, self._variables)
+            with self._runs.run(COMPACT):
+                with self._updating:
+                    self._lock.require()
+                    source = self._lineage.serving
+                    spaces = copy_source(source, place)
+                freeze_copy(place, spaces, cancelled)
+            prepare = partial(self._lineage.put_in_place, place, source)
+            self._update(None, lambda _: None, cancelled, anew=True, prepare=prepare)
 
     def improve(
         self,

@@ -38,7 +38,8 @@ def copy_generation(source: Generation, options: IndexOptions, variables: Variab
     store = EdgeStore(place / "shard")
     try:
         store.create()
-        store.fill(source.store)
+        for points in source.store.batches():
+            store.upsert(points)
     finally:
         store.close()
     # Also checks that every point is there.

@@ -17,6 +17,7 @@ from cqm.index.generations.recipe import ASKED_FOR, OTHER_MODEL, what_differs
 from cqm.index.manifest.facts import MODELS_FACT, ORDER_FACT, SHAPE_FACT, SPACE_FACT, WHY_FACT
 from cqm.index.model.errors import ScanError
 from cqm.index.model.options import IndexOptions
+from cqm.index.remote.deadline import StoppedError
 from cqm.index.remote.variables import Variables
 
 
@@ -214,6 +215,17 @@ class Lineage:
             else:
                 self.building = former
                 self._readers.let_go(begun)
+
+    def put_in_place(self, made: Path, source: Generation, place: Path) -> None:
+        """Make a folder the place of a generation that is about to be opened; for `anew`.
+
+        Raises:
+            StoppedError: what it was made from serves no more.
+        """
+        if not self.serves(source):
+            raise StoppedError
+        place.rmdir()
+        made.rename(place)
 
     def switch_to(self, generation: Generation) -> None:
         """Make a complete generation the serving one; the old one goes with its last reader.

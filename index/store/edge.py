@@ -3,21 +3,19 @@
 It silently accepts vectors no search can use (not finite, mismatched, repeated indices), hence `check`.
 """
 
-import errno
 import logging
-import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.durable import Tree
-from cqm.index.model.errors import CHECK_DISK, REBUILD, DamagedIndexError, StoreError, remedy_of_shortage
+from cqm.index.model.errors import StoreError
 from cqm.index.store.base import (
     NO_SPACES,
     WORDS,
@@ -32,7 +30,7 @@ from cqm.index.store.base import (
     stored_point,
 )
 from cqm.index.store.edge_queries import edge_query
-from cqm.index.store.edge_shards import load_shard, make_shard
+from cqm.index.store.edge_shards import OPENED, load_shard, make_shard, translated
 
 if TYPE_CHECKING:
     import qdrant_edge
@@ -43,11 +41,6 @@ _LONGEST_UNFLUSHED_SECONDS = 10.0
 # Edge holds the interpreter's lock for a whole call: between small batches searches can run.
 _BATCH = 128
 _SCROLL_PAGE = 1000
-_OPENED = "opened"
-_PANIC = "PanicException"
-# Rust's two forms of system errors. A missing file, or something else in its place, is damage; other errors may pass.
-_OS_ERROR = re.compile(r"\(os error (\d+)\)|\bOs \{ code: (\d+)")
-_DAMAGE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL}
 _log = logging.getLogger(__name__)
 
 
@@ -61,6 +54,7 @@ class EdgeStore:
         flushing: returns a context for every flush; it ends without an error once all earlier writes are on disk.
         is_settled: whether the folder's whole content is known to be on disk.
         weighs: whether a new shard weighs words by their document frequencies.
+        is_base: whether a new shard is one that is filled once; see `optimize`.
     """
 
     in_folder = True
@@ -72,9 +66,11 @@ class EdgeStore:
         *,
         is_settled: bool = False,
         weighs: bool = True,
+        is_base: bool = False,
     ) -> None:
         self._folder = folder
         self._weighs = weighs
+        self._is_base = is_base
         self._tree = Tree(folder)
         self._flushing = flushing
         self._is_settled = is_settled
@@ -94,16 +90,16 @@ class EdgeStore:
 
         A space made now takes no time; `ensure_space` takes .3 s for the first one.
         """
-        with _translated(self._folder, "created"):
+        with translated(self._folder, "created"):
             shutil.rmtree(self._folder, ignore_errors=True)
-            self._shard = make_shard(self._folder, spaces, weighs=self._weighs)
+            self._shard = make_shard(self._folder, spaces, weighs=self._weighs, is_base=self._is_base)
             self._made_spaces = dict(spaces)
 
     def load(self) -> None:
         """Open the shard in the folder, replaying its log after the last flush."""
         if self._is_settled:
             self._tree.note()
-        with _translated(self._folder, _OPENED):
+        with translated(self._folder, OPENED):
             self._shard = load_shard(self._folder)
 
     def ensure_space(self, name: str, dimensions: int) -> None:
@@ -118,12 +114,12 @@ class EdgeStore:
             return
         create = edge.UpdateOperation.create_dense_vector
         space = create(name, dimensions, edge.Distance.Dot, datatype=edge.VectorStorageDatatype.Float16)
-        with _translated(self._folder, "written"):
+        with translated(self._folder, "written"):
             is_empty = self._opened().info().points_count == 0
         if not is_empty:
             self._update(space)
             return
-        with _translated(self._folder, "written"):
+        with translated(self._folder, "written"):
             self._opened().update(space)
             # A segment takes a new vector's quantization from the configuration when it is made: so make it anew here.
             self._opened().optimize()
@@ -170,7 +166,7 @@ class EdgeStore:
         import qdrant_edge as edge
 
         batch = edge.QueryBatchRequest(list(map(edge_query, searches)))
-        with _translated(self._folder, "searched"):
+        with translated(self._folder, "searched"):
             answers = self._opened().query_batch(batch)
         return [{point_id(point.id): point.score for point in points} for points in answers]
 
@@ -178,7 +174,7 @@ class EdgeStore:
         """Return chosen payload fields of points by id; unknown ids are left out."""
         import qdrant_edge as edge
 
-        with _translated(self._folder, "read"):
+        with translated(self._folder, "read"):
             records = self._opened().retrieve(
                 [*map(stored_id, ids)], edge.PayloadSelector.Include(list(fields)), with_vector=False
             )
@@ -186,13 +182,13 @@ class EdgeStore:
 
     def points(self, ids: Sequence[str]) -> list[Point]:
         """Return points by id as stored; unknown ids are left out."""
-        with _translated(self._folder, "read"):
+        with translated(self._folder, "read"):
             records = self._opened().retrieve([*map(stored_id, ids)], with_payload=True, with_vector=True)
         return [stored_point(point_id(record.id), record.payload, record.vector) for record in records]
 
     def indices(self, ids: Sequence[str]) -> dict[str, Indices]:
         """Return the terms of points by id; unknown ids are left out."""
-        with _translated(self._folder, "read"):
+        with translated(self._folder, "read"):
             records = self._opened().retrieve([*map(stored_id, ids)], with_payload=False, with_vector=[*WORDS])
         return {point_id(record.id): stored_indices(record.vector) for record in records}
 
@@ -204,25 +200,42 @@ class EdgeStore:
         """Count missing points among these."""
         return len(ids - set(self.ids()))
 
-    def count_vectors(self, space: str) -> int:
-        """Count the points with a dense vector in a space."""
+    def count_vectors(self, space: str, but: Sequence[str] = ()) -> int:
+        """Count the points with a dense vector in a space.
+
+        Parameters:
+            space: to count.
+            but: ids of points to leave out.
+        """
         import qdrant_edge as edge
 
-        with _translated(self._folder, "read"):
-            return self._opened().count(edge.CountRequest(filter=edge.Filter(must=[edge.HasVectorCondition(space)])))
+        out: list[Any] | None = [edge.HasIdCondition({*map(stored_id, but)})] if but else None
+        keep = edge.Filter(must=[edge.HasVectorCondition(space)], must_not=out)
+        with translated(self._folder, "read"):
+            return self._opened().count(edge.CountRequest(filter=keep))
 
-    def fill(self, other: "EdgeStore") -> None:
-        """Copy all points of another store into this empty one."""
-        import qdrant_edge as edge
+    def count(self, what: str = "read") -> int:
+        """Count all points.
 
-        spaces: set[str] = set()
-        for records in other.pages(None, _BATCH, whole=True):
-            for name, vector in ((name, vector) for record in records for name, vector in _named(record.vector)):
-                if isinstance(vector, list) and name not in spaces:
-                    self.ensure_space(name, len(vector))
-                    spaces.add(name)
-            points = [edge.Point(record.id, dict(_named(record.vector)), record.payload or {}) for record in records]
-            self._update(edge.UpdateOperation.upsert_points(points))
+        Parameters:
+            what: the count is for, in an error: "opened".
+        """
+        with translated(self._folder, what):
+            return self._opened().info().points_count
+
+    def batches(self) -> Iterator[list[Point]]:
+        """Yield all points as stored."""
+        for records in self.pages(None, _BATCH, whole=True):
+            yield [stored_point(point_id(record.id), record.payload, record.vector) for record in records]
+
+    def optimize(self) -> None:
+        """Write a base in the form that is mapped from disk, without what was deleted.
+
+        It takes .2 ms of processor time a point, all of it with the interpreter's lock held.
+        """
+        with translated(self._folder, "written"):
+            self._opened().optimize()
+        self.flush()
 
     def _scroll(self, keep: "qdrant_edge.Filter | None") -> Iterator[str]:
         for records in self.pages(keep, _SCROLL_PAGE):
@@ -237,7 +250,7 @@ class EdgeStore:
         offset = None
         while True:
             request = edge.ScrollRequest(offset, size, keep, with_payload=whole, with_vector=whole)
-            with _translated(self._folder, "read"):
+            with translated(self._folder, "read"):
                 records, offset = self._opened().scroll(request)
             yield records
             if offset is None:
@@ -252,7 +265,7 @@ class EdgeStore:
             if self._flush_timer:
                 self._flush_timer.cancel()
                 self._flush_timer = None
-        with self._flush_lock, self._flushing(), _translated(self._folder, "flushed"):
+        with self._flush_lock, self._flushing(), translated(self._folder, "flushed"):
             # What rests is on disk; and a flush is no use of the shard.
             if self._is_resting:
                 return
@@ -268,7 +281,7 @@ class EdgeStore:
                 return
         with self._flush_lock:
             self.flush()
-            with _translated(self._folder, "closed"):
+            with translated(self._folder, "closed"):
                 self._shard.close()
             self._shard = None
 
@@ -279,13 +292,13 @@ class EdgeStore:
             is_unused = time.monotonic() - self._used_at >= seconds
             if self._shard is None or self._flush_timer or not is_unused:
                 return False
-            with _translated(self._folder, "closed"):
+            with translated(self._folder, "closed"):
                 self._shard.close()
             self._shard, self._is_resting = None, True
             return True
 
     def _update(self, operation: "qdrant_edge.UpdateOperation") -> None:
-        with _translated(self._folder, "written"):
+        with translated(self._folder, "written"):
             self._opened().update(operation)
             # A segment gets its vector files with its first point. If they are lost, nothing can read it.
             self._tree.sync_names()
@@ -323,7 +336,7 @@ class EdgeStore:
         with self._rest_lock:
             self._used_at = time.monotonic()
             if self._shard is None and self._is_resting:
-                with _translated(self._folder, _OPENED):
+                with translated(self._folder, OPENED):
                     self._shard = load_shard(self._folder)
                 self._is_resting = False
             if self._shard is None:
@@ -348,44 +361,3 @@ def _edge_point(point: Point) -> "qdrant_edge.Point":
     if point.dense is not None:
         vectors[point.space] = point.dense.tolist()
     return edge.Point(stored_id(point.id), vectors, dict(point.payload))
-
-
-def _named(vectors: object) -> Iterable[tuple[str, Any]]:
-    """Return a point's vectors by name: dense ones are lists."""
-    return vectors.items() if isinstance(vectors, dict) else ()
-
-
-@contextmanager
-def _translated(folder: Path, verb: str) -> Iterator[None]:
-    """Turn Edge's errors in a block, which are plain `Exception`, into errors of the index.
-
-    Parameters:
-        folder: of the shard.
-        verb: what the block does to the store, for the message: "written".
-
-    Raises:
-        StoreError: Edge refused.
-        DamagedIndexError: the shard is damaged, or panicked while it was open.
-    """
-    try:
-        yield
-    except CqmError:
-        raise
-    except BaseException as error:  # Edge raises nothing more precise; where it panics, not even an Exception
-        if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
-            raise
-        raise _explained(folder, verb, error) from error
-
-
-def _explained(folder: Path, verb: str, error: BaseException) -> CqmError:
-    message = f"The store in {folder} cannot be {verb}: {str(error).rstrip('.')}."
-    told = _OS_ERROR.search(message)
-    number = int(told[1] or told[2]) if told else 0
-    # Of a store that panicked while it was open nobody knows the state, whatever the reason.
-    if (isinstance(error, Exception) or verb == _OPENED) and (shortage := remedy_of_shortage(error, number)):
-        return StoreError(message, remedy=shortage)
-    if number and number not in _DAMAGE:
-        return StoreError(message, remedy=CHECK_DISK)
-    if verb == _OPENED or not isinstance(error, Exception):
-        return DamagedIndexError(message, remedy=REBUILD)
-    return StoreError(message, remedy=f"{CHECK_DISK} {REBUILD}")

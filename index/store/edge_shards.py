@@ -1,14 +1,17 @@
-"""Make and open shards of Qdrant Edge."""
+"""Make and open shards of Qdrant Edge, and translate its errors."""
 
 import ctypes
 import errno
 import os
+import re
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cqm.chunkers.errors import CqmError
+from cqm.index.model.errors import CHECK_DISK, REBUILD, DamagedIndexError, StoreError, remedy_of_shortage
 from cqm.index.store.base import KEYWORDS, WORDS
 
 if TYPE_CHECKING:
@@ -22,29 +25,40 @@ _SEGMENTS = 1
 # answered as fast at 24,680 chunks (3.8 ms), and a little sooner at 98,720 (5.0 ms instead of 5.5).
 _THREADS = 1
 
+_LEAST_MAPPED_KB = 1
+"""A base with more vectors than this is written in the form that is mapped."""
 _PAGE_OUT = 21
 """MADV_PAGEOUT of madvise(2), Linux 5.4 and later: the pages go, and come again when they are read. Nothing is lost."""
 _MOSTLY = 4
 """A file with this many times the size that it takes on disk has little but holes."""
 _UNKNOWN = {errno.EINVAL, errno.EPERM}
 
+OPENED = "opened"
+_PANIC = "PanicException"
+# Rust's two forms of system errors. A missing file, or something else in its place, is damage; other errors may pass.
+_OS_ERROR = re.compile(r"\(os error (\d+)\)|\bOs \{ code: (\d+)")
+_DAMAGE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL}
 
-def make_shard(folder: Path, spaces: Mapping[str, int], *, weighs: bool) -> "qdrant_edge.EdgeShard":
+
+def make_shard(
+    folder: Path, spaces: Mapping[str, int], *, weighs: bool, is_base: bool = False
+) -> "qdrant_edge.EdgeShard":
     """Make an empty shard in a folder that isn't there yet, and open it.
 
     Parameters:
         folder: of the shard.
         spaces: dimensions of its vectors by the names of their spaces.
         weighs: whether words are weighed by their document frequencies.
+        is_base: whether it is filled once, optimized, and then only read: it is mapped from disk and has no log.
     """
     import qdrant_edge as edge
 
     folder.mkdir(mode=0o700, parents=True)
-    float16 = edge.VectorStorageDatatype.Float16
-    words = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf if weighs else None)
+    float16, where = edge.VectorStorageDatatype.Float16, edge.Memory.Cold if is_base else None
+    words = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf if weighs else None, memory=where)
     config = edge.EdgeConfig(
         vectors={
-            name: edge.EdgeVectorParams(dimensions, edge.Distance.Dot, datatype=float16)
+            name: edge.EdgeVectorParams(dimensions, edge.Distance.Dot, datatype=float16, memory=where)
             for name, dimensions in spaces.items()
         }
         or None,
@@ -52,12 +66,18 @@ def make_shard(folder: Path, spaces: Mapping[str, int], *, weighs: bool) -> "qdr
         # m=0 builds no graph: a scan is fast enough up to about 500,000 points.
         hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
         quantization_config=edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4),
-        optimizers=edge.EdgeOptimizersConfig(default_segment_number=_SEGMENTS),
+        optimizers=edge.EdgeOptimizersConfig(
+            default_segment_number=_SEGMENTS, indexing_threshold=_LEAST_MAPPED_KB if is_base else None
+        ),
         max_search_threads=_THREADS,
+        payload_memory=where,
+        id_tracker_memory=edge.Memory.Cached if is_base else None,
+        wal_enabled=not is_base,
     )
     shard = edge.EdgeShard.create(str(folder), config)
+    keyword = edge.KeywordIndexParams(memory=where) if is_base else edge.PayloadSchemaType.Keyword
     for key in KEYWORDS:
-        shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
+        shard.update(edge.UpdateOperation.create_field_index(key, keyword))
     shard.flush()
     return shard
 
@@ -102,3 +122,39 @@ def _is_mostly_holes(path: str) -> bool:
     except OSError:
         return False
     return found.st_blocks * 512 * _MOSTLY < found.st_size
+
+
+@contextmanager
+def translated(folder: Path, verb: str) -> Iterator[None]:
+    """Turn Edge's errors in a block, which are plain `Exception`, into errors of the index.
+
+    Parameters:
+        folder: of the shard.
+        verb: what the block does to the store, for the message: "written".
+
+    Raises:
+        StoreError: Edge refused.
+        DamagedIndexError: the shard is damaged, or panicked while it was open.
+    """
+    try:
+        yield
+    except CqmError:
+        raise
+    except BaseException as error:  # Edge raises nothing more precise; where it panics, not even an Exception
+        if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+            raise
+        raise _explained(folder, verb, error) from error
+
+
+def _explained(folder: Path, verb: str, error: BaseException) -> CqmError:
+    message = f"The store in {folder} cannot be {verb}: {str(error).rstrip('.')}."
+    told = _OS_ERROR.search(message)
+    number = int(told[1] or told[2]) if told else 0
+    # Of a store that panicked while it was open nobody knows the state, whatever the reason.
+    if (isinstance(error, Exception) or verb == OPENED) and (shortage := remedy_of_shortage(error, number)):
+        return StoreError(message, remedy=shortage)
+    if number and number not in _DAMAGE:
+        return StoreError(message, remedy=CHECK_DISK)
+    if verb == OPENED or not isinstance(error, Exception):
+        return DamagedIndexError(message, remedy=REBUILD)
+    return StoreError(message, remedy=f"{CHECK_DISK} {REBUILD}")

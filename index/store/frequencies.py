@@ -142,6 +142,20 @@ class Weighing:
                 for term in terms:
                     known[term] += times
 
+    def counted(self) -> dict[str, TermCounts]:
+        """Return the frequencies of base and layer together."""
+        import numpy as np
+
+        found = {}
+        for name, (points, indices, counts) in self._base.items():
+            changed = self._terms[name]
+            terms = np.fromiter(changed.keys(), _FORM, len(changed))
+            every, place = np.unique(np.concatenate([indices, terms]), return_inverse=True)
+            amounts = np.concatenate([counts.astype(np.int64), np.fromiter(changed.values(), np.int64, len(changed))])
+            sums = np.bincount(place, amounts, len(every)).astype(np.int64)
+            found[name] = TermCounts(points + self._points[name], every[sums > 0], sums[sums > 0].astype(_FORM))
+        return found
+
     def weighed(self, name: str, terms: SparseTerms) -> SparseTerms:
         """Return terms times their inverse document frequencies, as Qdrant computes these."""
         import numpy as np

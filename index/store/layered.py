@@ -1,4 +1,4 @@
-"""A local layer over a shared base: a collection that all machines of a team read and none of them writes.
+"""A layer over a base that is only read: a collection of a team's server, or a shard mapped from disk.
 
 The layer is a shard in the generation's folder. A point in it takes the place of the base's point with this id; one
 without vectors says that the base's point is deleted here. With each such point stands what it hides, so the layer
@@ -13,16 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from cqm.index.batched import batched
 from cqm.index.disk.private import ForeignFileError, read_private
-from cqm.index.model.errors import BaseGoneError, DamagedIndexError
+from cqm.index.model.errors import DamagedIndexError
 from cqm.index.store.base import NO_SPACES, WORDS, Indices, Nearest, Point
-from cqm.index.store.collection import BaseNote
+from cqm.index.store.collection import BaseNote, FrozenNote
 from cqm.index.store.edge import EdgeStore
 from cqm.index.store.frequencies import TermCounts, Weighing, packed_indices, read_frequencies, unpacked_indices
-from cqm.index.store.qdrant_reader import QdrantReader
 from cqm.index.text.terms import SparseTerms
 
 FREQUENCIES_FILE = "frequencies.jsonl"
@@ -71,19 +70,52 @@ class _Layer:
             self.weighing.change(indices, -1)
 
 
+class Base(Protocol):
+    """All that is asked of the points under a layer; see `Store`."""
+
+    def load(self) -> None:
+        """Open it."""
+
+    def count(self, what: str = "read") -> int:
+        """Count all points; an error says that they cannot be read, or opened."""
+
+    def ids_of_path(self, path: str) -> set[str]:
+        """See `Store.ids_of_path`."""
+
+    def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
+        """See `Store.search`."""
+
+    def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """See `Store.payloads`."""
+
+    def points(self, ids: Sequence[str]) -> list[Point]:
+        """See `Store.points`."""
+
+    def indices(self, ids: Sequence[str]) -> dict[str, Indices]:
+        """Return the terms of points by id; unknown ids are left out."""
+
+    def count_vectors(self, space: str, but: Sequence[str] = ()) -> int:
+        """Count the points with a dense vector in a space, but some."""
+
+    def rest(self, seconds: float) -> bool:
+        """See `Store.rest`."""
+
+    def close(self) -> None:
+        """See `Store.close`."""
+
+
 class LayeredStore:
-    """A base and the changes of this machine over it. Only the layer is written.
+    """A base and the changes over it. Only the layer is written.
 
     Parameters:
         place: the folder of the generation with the frequencies of the base.
         note: of the base.
-        base: its collection; closed with the store.
+        base: weighs nothing; closed with the store.
         layer: made to weigh nothing.
     """
 
-    in_folder = False
-
-    def __init__(self, place: Path, note: BaseNote, base: QdrantReader, layer: EdgeStore) -> None:
+    def __init__(self, place: Path, note: BaseNote | FrozenNote, base: Base, layer: EdgeStore) -> None:
+        self.in_folder = note.in_folder
         self._place = place
         self._note = note
         self._base = base
@@ -106,12 +138,14 @@ class LayeredStore:
         """Open the layer, and look whether the base is whole.
 
         Raises:
-            BaseGoneError: it is gone, or points of it are; the layer stays.
+            BaseGoneError: it is gone from its server, or points of it are; the layer stays.
+            DamagedIndexError: it is damaged here.
         """
         self._layer.load()
         self._open_base()
 
     def _open_base(self) -> None:
+        self._base.load()
         self._look("opened")
         path = self._place / FREQUENCIES_FILE
         try:
@@ -126,19 +160,11 @@ class LayeredStore:
         """Look whether the base has all of its points: nothing would be found in place of lost ones."""
         self._looked_at = time.monotonic()
         if missing := self._note.missing(self._ask(partial(self._base.count, what))):
-            name = self._note.name
-            raise BaseGoneError(
-                f"The index stands on {self}, and {missing:,} of its points are gone.",
-                remedy=f"Run `cqm publish {name}` where it is made, then `cqm take {name}` here.",
-            )
+            raise self._note.gone(missing)
 
     def _look_now_and_then(self) -> None:
         if time.monotonic() - self._looked_at > _LOOKED_AT_EVERY_SECONDS:
             self._look()
-
-    def _gone(self) -> BaseGoneError:
-        remedy = f"Run `cqm take {self._note.name}` to have the present one."
-        return BaseGoneError(f"The index stands on {self}, which is gone.", remedy=remedy)
 
     def ensure_space(self, name: str, dimensions: int) -> None:
         """See `Store.ensure_space`."""
@@ -266,13 +292,31 @@ class LayeredStore:
         """See `Store.flush`."""
         self._layer.flush()
 
+    def merge_into(self, base: EdgeStore) -> dict[str, TermCounts]:
+        """Write all changes into the base, opened by itself, and return the frequencies of what it holds then.
+
+        The layer stays as it is: nobody may go on with it.
+        """
+        held = self._state()
+        base.delete([*held.hidden])
+        for ids in batched(sorted(held.live), _BATCH):
+            base.upsert([_without_hidden(point) for point in self._layer.points(ids)])
+        return held.weighing.counted()
+
+    @property
+    def changes(self) -> int:
+        """Points of the layer, or of the base that it hides: the larger number."""
+        held = self._state()
+        return max(len(held.live), len(held.hidden))
+
     def flush_later(self) -> None:
         """See `Store.flush_later`."""
         self._layer.flush_later()
 
     def rest(self, seconds: float) -> bool:
         """See `Store.rest`."""
-        return self._layer.rest(seconds)
+        rests = self._layer.rest(seconds)
+        return self._base.rest(seconds) or rests
 
     def close(self) -> None:
         """See `Store.close`."""
@@ -286,12 +330,12 @@ class LayeredStore:
         """Ask the base.
 
         Raises:
-            BaseGoneError: it was deleted meanwhile.
+            BaseGoneError, DamagedIndexError: it was deleted meanwhile; which of them, the note says.
         """
         try:
             return request()
         except DamagedIndexError as error:
-            raise self._gone() from error
+            raise self._note.gone() from error
 
     def _state(self) -> _Layer:
         """Return what the layer holds; it is read where that is not known."""

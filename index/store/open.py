@@ -10,7 +10,16 @@ from cqm.index.model.errors import DamagedIndexError, ElsewhereError, StoreError
 from cqm.index.model.options import StoreOptions
 from cqm.index.remote.variables import Variables
 from cqm.index.store.base import TERMS, Nearest, Point, Store, file_point_id
-from cqm.index.store.collection import BaseNote, CollectionNote, new_note, read_base, read_note, write_note
+from cqm.index.store.collection import (
+    FROZEN_FILE,
+    BaseNote,
+    CollectionNote,
+    new_note,
+    read_base,
+    read_frozen,
+    read_note,
+    write_note,
+)
 from cqm.index.store.edge import EdgeStore
 from cqm.index.text.terms import SparseTerms
 
@@ -20,6 +29,8 @@ if TYPE_CHECKING:
     from cqm.index.store.qdrant_client import QdrantServer
 
 
+FROZEN_FOLDER = "base"
+"""The folder of a base in a generation's folder."""
 SHAPING = (
     *("url", "prefix", "shard_number", "replication_factor", "write_consistency_factor"),
     *("quantization", "on_disk"),
@@ -53,6 +64,8 @@ def open_store(
     if base := read_base(place):
         _refuse_elsewhere(base, options)
         return _layered(place, base, options, variables, flushing, is_settled=is_settled)
+    if read_frozen(place):
+        return open_frozen(place, flushing, is_settled=is_settled)
     note = read_note(place)
     if note is None and (is_begun or not options.index_url):
         return EdgeStore(place / "shard", flushing, is_settled=is_settled)
@@ -62,6 +75,31 @@ def open_store(
     else:
         _refuse_elsewhere(note, options)
     return _on_server(place, note, options, variables, flushing)
+
+
+def open_frozen(
+    place: Path,
+    flushing: Callable[[], AbstractContextManager[None]] = nullcontext,
+    *,
+    is_settled: bool = False,
+    base: EdgeStore | None = None,
+) -> "LayeredStore":
+    """Return the store of a generation whose base is in its folder, not yet created or loaded.
+
+    Parameters:
+        place, flushing, is_settled: as in `open_store`.
+        base: None for the one in the folder.
+
+    Raises:
+        StoreError, DamagedIndexError: there is no such base.
+    """
+    from cqm.index.store.layered import LayeredStore
+
+    note = read_frozen(place)
+    if note is None:
+        raise DamagedIndexError(f"{place / FROZEN_FILE} is missing.")
+    layer = EdgeStore(place / "shard", flushing, is_settled=is_settled, weighs=False)
+    return LayeredStore(place, note, base or EdgeStore(place / FROZEN_FOLDER, is_settled=True, weighs=False), layer)
 
 
 def refuse_elsewhere(place: Path, options: StoreOptions) -> None:

@@ -54,6 +54,9 @@ class QdrantReader:
         """The collection's name."""
         return self._name
 
+    def load(self) -> None:
+        """Do nothing: it is looked at when it is asked."""
+
     def exists(self, what: str, *, brief: bool = False) -> bool:
         """Whether the collection is there.
 

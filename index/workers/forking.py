@@ -244,7 +244,7 @@ def _started(what: str, theirs: socket.socket, *, rules: bool) -> "subprocess.Po
     try:
         with theirs:
             process = subprocess.Popen(
-                command, env=_environment(), cwd=Path(sys.executable).anchor, stdout=subprocess.DEVNULL, **given
+                command, env=child_environment(), cwd=Path(sys.executable).anchor, stdout=subprocess.DEVNULL, **given
             )
             if sys.platform == "win32" and process.stdin:
                 with process.stdin:
@@ -257,7 +257,7 @@ def _started(what: str, theirs: socket.socket, *, rules: bool) -> "subprocess.Po
 
 def _given_to_workers() -> str:
     """All that workers get of this process."""
-    return json.dumps([_environment(), _python_folders()], sort_keys=True)
+    return json.dumps([child_environment(), _python_folders()], sort_keys=True)
 
 
 def _python_folders() -> list[str]:
@@ -280,7 +280,8 @@ def _python_folders() -> list[str]:
     return sorted(there - {"/"})
 
 
-def _environment() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
+    """Return the variables for a process of ours: those that Python and CQM need, and no keys."""
     variables = {name: os.environ[name] for name in (*_PASSED, *_RULES) if name in os.environ}
     # An entry that is empty or relative is the working folder, or something in it.
     named = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(entry)]  # noqa: PTH117

@@ -6,7 +6,6 @@ from threading import Event, Lock, Thread
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.outcomes import Improved
-from cqm.index.model.progress import UpdateSummary
 from cqm.server.console import number
 
 _log = logging.getLogger(__name__)
@@ -45,10 +44,10 @@ class Improver:
         self._woken = Event()
         self._stopped = Event()
 
-    def after(self, summary: UpdateSummary) -> UpdateSummary:
-        """Take up chunks an update left waiting; return its summary."""
+    def after(self, summary: UpdateSummary, *, is_heavy: bool = False) -> UpdateSummary:
+        """Take up chunks an update left waiting, and an index that is heavy by now; return its summary."""
         with self._lock:
-            if summary.lacking and not self._stopped.is_set():
+            if (summary.lacking or is_heavy) and not self._stopped.is_set():
                 self._woken.set()
                 if not self._thread.is_alive():
                     self._thread.start()

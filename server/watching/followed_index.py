@@ -7,9 +7,11 @@ from threading import Lock
 
 from cqm.index.engine import Index
 from cqm.index.files.listing import folders
+from cqm.index.generations.freezing import should_be_frozen
 from cqm.index.model.asked import AskedQuestion
 from cqm.index.model.freshness import judged
 from cqm.index.model.options import IndexOptions
+from cqm.index.model.outcomes import Improved
 from cqm.index.model.progress import Progress, UpdateSummary
 from cqm.index.model.query import Answer, Query
 from cqm.index.remote.variables import Variables
@@ -33,6 +35,7 @@ class FollowedIndex(Index):
         self._watcher: Watcher | None = None
         self._improver: Improver | None = None
         self._may_follow = True
+        self._cannot_freeze = False
 
     def follow(
         self,
@@ -51,7 +54,7 @@ class FollowedIndex(Index):
             if self._watcher or not self._may_follow:
                 return
             self._improver = Improver(
-                lambda cancelled: self.improve(cancelled=cancelled),
+                self._improve_and_freeze,
                 self.options.routes.retry_seconds,
                 name=f"improve {self.root.name}",
                 report=lambda improved: report(WatchReport(improved_line(improved))),
@@ -145,7 +148,22 @@ class FollowedIndex(Index):
     def _after(self, summary: UpdateSummary) -> UpdateSummary:
         """Have the backfill take up what an update leaves waiting."""
         improver = self._improver
-        return improver.after(summary) if improver else summary
+        if improver is None:
+            return summary
+        return improver.after(summary, is_heavy=summary.chunks_written > 0 and self._should_be_frozen())
+
+    def _should_be_frozen(self) -> bool:
+        with self._lineage.reading() as serving:
+            return not self._cannot_freeze and should_be_frozen(serving)
+
+    def _improve_and_freeze(self, cancelled: Callable[[], bool]) -> Improved:
+        improved = self.improve(cancelled=cancelled)
+        if self._should_be_frozen():
+            # Once: the next process tries again.
+            self._cannot_freeze = True
+            self.freeze(cancelled)
+            self._cannot_freeze = False
+        return improved
 
     def rest(self, seconds: float) -> bool:
         """Let go of the store's memory if nobody used it for so long, and return whether it did; the next use opens it.
