@@ -6,6 +6,7 @@ from threading import Event, Lock, Thread
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.outcomes import Improved
+from cqm.index.model.progress import UpdateSummary
 from cqm.server.console import number
 
 _log = logging.getLogger(__name__)

@@ -24,10 +24,16 @@ def _compacted(index: Index) -> None:
         index.compact()
 
 
+def _frozen(index: Index) -> None:
+    if not index.update().cancelled:
+        index.freeze(lambda: False)
+
+
 OPERATIONS: dict[str, Callable[[Index], object]] = {
     "update": lambda index: index.update(),
     "anew": lambda index: index.update(anew=True),
     "compact": _compacted,
+    "freeze": _frozen,
     "improve": lambda index: index.improve(),
 }
 

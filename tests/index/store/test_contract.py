@@ -22,10 +22,11 @@ from cqm.index.model.errors import StoreError
 from cqm.index.model.options import StoreOptions
 from cqm.index.store.base import FILE_TERMS, NO_SPACES, PATH_TERMS, TERMS, Nearest, Point, PointFilter, Store
 from cqm.index.store.bases import SharedBase
-from cqm.index.store.collection import BaseNote, new_note, write_note
+from cqm.index.store.collection import BaseNote, FrozenNote, new_note, write_note
 from cqm.index.store.edge import EdgeStore
 from cqm.index.store.frequencies import Counting, frequency_lines
 from cqm.index.store.layered import FREQUENCIES_FILE, LayeredStore
+from cqm.index.store.open import FROZEN_FOLDER, open_frozen
 from cqm.index.store.qdrant import QdrantStore
 from cqm.index.store.qdrant_client import QdrantServer
 from cqm.index.text.terms import SparseTerms
@@ -117,6 +118,24 @@ def over_base(folder: Path, below: Sequence[Point], spaces: Mapping[str, int] = 
 
 
 @contextmanager
+def over_frozen(folder: Path, spaces: Mapping[str, int] = NO_SPACES) -> Iterator[Store]:
+    """A layer over a base on disk that holds nothing which the layer does not hide or replace."""
+    below, counting = [point(number, "below.py", sparse(a=2.0, q=1.0)) for number in range(12)], Counting()
+    counting.add(below)
+    (folder / FREQUENCIES_FILE).write_bytes(b"\n".join(frequency_lines(counting.counted())))
+    write_note(folder, FrozenNote(tuple(spaces), len(below)))
+    with closing(EdgeStore(folder / FROZEN_FOLDER, weighs=False, is_base=True)) as base:
+        base.create(spaces)
+        base.upsert(below)
+        base.optimize()
+    store = open_frozen(folder)
+    store.create(spaces)
+    store.delete(names(*range(12)))
+    yield store
+    store.close()
+
+
+@contextmanager
 def on_real_server(folder: Path, spaces: Mapping[str, int] = NO_SPACES) -> Iterator[Store]:
     options = StoreOptions(url=REAL.rstrip("/"), api_key_env="QDRANT_API_KEY", prefix="cqm-contract")
     with on_server(folder, spaces, options) as store:
@@ -128,6 +147,7 @@ KINDS = {
     "memory": in_memory,
     "double": on_double,
     "layer": in_layer,
+    "frozen": over_frozen,
     **({"server": on_real_server} if REAL else {}),
 }
 

@@ -1,8 +1,8 @@
 """Whatever is done to a tree and to the processes that index it, the index becomes what a fresh one of the tree is.
 
-Operations on files, updates, rebuilds, compactions, changes of an option that make another generation, and processes
-that are killed in any of these at any step: hypothesis chooses what comes after what. `tests/bench/kills.py` does it
-longer, with the processes of owners and clients.
+Operations on files, updates, rebuilds, compactions, freezing, changes of an option that make another generation, and
+processes that are killed in any of these at any step: hypothesis chooses what comes after what. `tests/bench/kills.py`
+does it longer, with the processes of owners and clients.
 """
 
 import signal
@@ -20,6 +20,8 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from cqm.index.engine import Index
 from cqm.index.model.query import Query
+from cqm.index.store.edge import EdgeStore
+from cqm.index.store.layered import LayeredStore
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("forked_programs")]
 
@@ -40,6 +42,15 @@ def text_of(name: str, number: int) -> str:
     )
 
 
+def ids_in(store: object) -> set[str]:
+    """All points of a store, those too that nothing knows of."""
+    if isinstance(store, LayeredStore):
+        held = store._state()
+        return held.live | (ids_in(store._base) - held.hidden)
+    assert isinstance(store, EdgeStore)
+    return set(store.ids())
+
+
 def contents(index: Index) -> object:
     """All that an index holds and tells of its tree."""
     manifest = index._lineage.serving.manifest
@@ -48,7 +59,7 @@ def contents(index: Index) -> object:
     answers = [
         [(hit.path, hit.start_line, round(hit.score, 6)) for hit in index.search(Query(q)).hits] for q in QUESTIONS
     ]
-    return set(index._lineage.serving.store.ids()), rows, sorted(manifest.names.beginning_with("")), answers
+    return ids_in(index._lineage.serving.store), rows, sorted(manifest.names.beginning_with("")), answers
 
 
 class Killed(RuleBasedStateMachine):
