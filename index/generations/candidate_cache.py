@@ -15,7 +15,7 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.store.base import file_point_id
 
 _MOST = 1 << 17
-"""Chunks kept, about 500 bytes each; those read first go first."""
+"""Chunks kept, about 1,000 bytes each; those read first go first."""
 _MOST_TEXTS = 512
 """Texts kept, those of some twenty questions."""
 _COLUMNS = tuple(field.name for field in fields(Candidate) if field.init and field.name != "is_generated")
