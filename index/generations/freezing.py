@@ -1,6 +1,6 @@
 """Freeze a large index: its points go to a base that is mapped from disk and only read, under a new, empty layer.
 
-A shard that takes changes holds its words in memory, 3.2 KB a chunk; a base holds .15 KB. A process of its own writes
+A shard that takes changes holds its words in memory, 3.2 KB a chunk; a base holds .15 KB of one. A process of its own writes
 it, from a copy: Edge keeps the interpreter's lock meanwhile, and searches and updates go on here.
 """
 
@@ -41,7 +41,7 @@ _SHARD, _COPY = "shard", "copy"
 _BYTES_A_POINT = 8_000
 """Memory of the process that freezes, own and mapped: 2.1 GB for 309,278 points, measured, and a fifth more."""
 _LOOK_SECONDS = 0.2
-_NICE = 10
+_NICE = 19
 
 
 def can_be_frozen(generation: "Generation") -> bool:

@@ -150,7 +150,7 @@ class FollowedIndex(Index):
         improver = self._improver
         if improver is None:
             return summary
-        return improver.after(summary, is_heavy=summary.chunks_written > 0 and self._should_be_frozen())
+        return improver.after(summary, is_heavy=self._should_be_frozen())
 
     def _should_be_frozen(self) -> bool:
         with self._lineage.reading() as serving:
