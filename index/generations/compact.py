@@ -37,7 +37,7 @@ def copy_generation(source: Generation, options: IndexOptions, variables: Variab
     source.manifest.copy_to(manifest_path(place.parent, place.name))
     store = EdgeStore(place / "shard")
     try:
-        store.create()
+        store.create(source.dimensions())
         for points in source.store.batches():
             store.upsert(points)
     finally:

@@ -1,7 +1,7 @@
 """Freeze a large index: its points go to a base that is mapped from disk and only read, under a new, empty layer.
 
-A shard that takes changes holds its words in memory, 3.2 KB a chunk; a base holds .15 KB of one. A process of its own writes
-it, from a copy: Edge keeps the interpreter's lock meanwhile, and searches and updates go on here.
+A shard that takes changes holds its words in memory, 3.2 KB a chunk; a base holds .15 KB of one. A process of its own
+writes it, from a copy: Edge keeps the interpreter's lock meanwhile, and searches and updates go on here.
 """
 
 import json
@@ -21,7 +21,6 @@ from cqm.index.disk.size import size_on_disk
 from cqm.index.generations.folders import manifest_path
 from cqm.index.manifest.facts import COMPLETE_FACT
 from cqm.index.model.errors import StoreError
-from cqm.index.model.spaces import parse_space
 from cqm.index.remote.deadline import StoppedError
 from cqm.index.store.collection import FROZEN_FILE, FrozenNote, write_note
 from cqm.index.store.edge import EdgeStore
@@ -67,7 +66,7 @@ def copy_source(source: "Generation", place: Path) -> dict[str, int]:
     """Copy what is frozen into the folder of a new generation. Nothing may change the source meanwhile.
 
     Returns:
-        The dimensions of its vectors, by the names of their spaces.
+        The dimensions of its vectors, by their names in the store.
 
     Raises:
         StoreError: it is not complete, or cannot be read or copied, or the disk or the memory has too little room.
@@ -86,7 +85,7 @@ def copy_source(source: "Generation", place: Path) -> dict[str, int]:
     except (OSError, shutil.Error) as error:
         raise StoreError(f"{place} cannot be written: {error}.", remedy="Free space.") from error
     source.manifest.copy_to(manifest_path(place.parent, place.name))
-    return {name: parse_space(space).dimensions for name, space in source.manifest.spaces().items()}
+    return source.dimensions()
 
 
 def _require_memory(source: "Generation") -> None:

@@ -27,6 +27,7 @@ from cqm.index.manifest.manifest import Manifest
 from cqm.index.manifest.schema import refuse_newer_file
 from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
 from cqm.index.model.options import IndexOptions, StoreOptions
+from cqm.index.model.spaces import parse_space
 from cqm.index.ranking.file_roles import Role, role_of
 from cqm.index.remote.variables import Variables
 from cqm.index.store.base import Store, file_point_id
@@ -70,6 +71,10 @@ class Generation:
             ManifestError: the index cannot be read.
         """
         return role_of(path, is_generated=path in self.candidates.generated())
+
+    def dimensions(self) -> dict[str, int]:
+        """Return the dimensions of its vectors, by the names of these in the store."""
+        return {name: parse_space(space).dimensions for name, space in self.manifest.spaces().items()}
 
     def settle(self) -> None:
         """Flush all of it to disk."""

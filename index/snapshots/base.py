@@ -14,7 +14,6 @@ from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.errors import DamagedIndexError, NewerSnapshotError, SnapshotError, StoreError
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.outcomes import Published
-from cqm.index.model.spaces import parse_space
 from cqm.index.remote.variables import Variables
 from cqm.index.snapshots.archive import Archive, damaged, opened_archive
 from cqm.index.snapshots.records import RecordError, file_line, read_row, row_line
@@ -50,8 +49,8 @@ def publish_base(
     with closing(SharedBase(name, options.store, variables)) as base, TemporaryDirectory() as folder:
         file, rows = Path(folder) / _FILE, rows_to_carry(generation, options)
         with base.making() as store, TemporaryFile(dir=folder) as kept:
-            for vector_name, space in manifest.spaces().items():
-                store.ensure_space(vector_name, parse_space(space).dimensions)
+            for vector_name, dimensions in generation.dimensions().items():
+                store.ensure_space(vector_name, dimensions)
             counted, chunks = _put_points(generation, rows, store, kept)
             kept.seek(0)
             lines = chain(frequency_lines(counted), (line.removesuffix(b"\n") for line in kept))
