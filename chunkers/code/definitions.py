@@ -52,7 +52,8 @@ def definitions_of(
     """
     waiting = [(mark, "", 0, False) for mark in [*marks][::-1] if mark.kind != COMMENT]
     told: set[str] = set()
-    hits = _hits_of(language.nodes.local, source.data)
+    data = source.data.lower() if language.nodes.local_in_small else source.data
+    hits = _hits_of(language.nodes.local, data)
     while waiting:
         mark, around, depth, is_local = waiting.pop()
         kind, node, nodes = mark.kind, mark.node, mark.nodes
@@ -84,7 +85,8 @@ def definitions_of(
             and depth < _MAX_DEPTH
             and _may_hold(node, hits)
         ):
-            found = _local(mark, inside, language, source, hits)[::-1]
+            starts = _starts_in(node, language.nodes.local, data, hits)
+            found = _local(mark, inside, language, source, starts)[::-1]
             waiting += [(member, inside, depth + 1, True) for member in found]
 
 
@@ -143,10 +145,9 @@ def _may_hold(node: "Node", hits: _Hits) -> bool:
     return child is not None and hits.starts[place] >= child.start_byte
 
 
-def _local(mark: Mark, around: str, language: "Language", source: "Source", hits: _Hits) -> list[Mark]:
+def _local(mark: Mark, around: str, language: "Language", source: "Source", starts: list[int]) -> list[Mark]:
     """Return the functions and types inside a symbol or statement without members, the outer ones of them."""
     own, own_name = mark.node, mark.name.rpartition(".")[2]
-    starts = _starts_in(own, language.nodes.local, source.data, hits)
     found: list[Mark] = []
     waiting = [own] if starts else []
     while waiting:

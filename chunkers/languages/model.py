@@ -113,6 +113,7 @@ class NodeTypes:
         above: first children of a declaration which may fill rows above its name, and may say the name.
         parts: rules for names without a piece, by the type of the symbol that declares them.
         local: patterns of where a function or type inside a function may begin, see `words`; none to look for none.
+        local_in_small: whether these are for the text in small letters: a language may not tell them from capitals.
     """
 
     packages: frozenset[str] = frozenset()
@@ -131,6 +132,7 @@ class NodeTypes:
     above: frozenset[str] = _ABOVE
     parts: Mapping[str, PartRule] = field(default_factory=dict)
     local: tuple[bytes, ...] = ()
+    local_in_small: bool = False
 
 
 def words(listed: str, after: bytes) -> tuple[bytes, ...]:
