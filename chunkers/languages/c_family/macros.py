@@ -55,9 +55,8 @@ def without_macros(source: bytes) -> bytes:
     """Blank macros alone in a row, and those around the heads of types and functions."""
     alone = _MACRO.sub(blanked, b"\n" + source)[1:]
     heads = _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, _without_rows_above_access(alone)))
-    if _MACRO_AFTER_HEAD.search(heads) is None:
-        return heads
-    return _MACRO_OF_DECLARATION.sub(blanked, _MACRO_OF_FUNCTION.sub(blanked, heads))
+    places = [it.start() for it in _MACRO_AFTER_HEAD.finditer(heads)]
+    return blanked_at(places, _MACRO_OF_DECLARATION, blanked_at(places, _MACRO_OF_FUNCTION, heads))
 
 
 def _without_rows_above_access(source: bytes) -> bytes:
