@@ -60,7 +60,7 @@ def definitions_of(
         node_type = node.type
         is_symbol = bool(mark.name) and kind not in _NO_DEFINITIONS
         has_equations = bool(nodes.equations) and node_type in nodes.clauses
-        if is_symbol and not _is_told_elsewhere(mark, told):
+        if is_symbol and not _is_told_elsewhere(mark, node_type, told):
             last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
             yield source.starts[mark.first], _definition(mark, last, source)
         # What follows an opening has names of its own, as "ENV A=1 B=2" below "FROM x AS y".
@@ -90,14 +90,14 @@ def definitions_of(
             waiting += [(member, inside, depth + 1, True) for member in found]
 
 
-def _is_told_elsewhere(mark: "Mark", told: "Container[str]") -> bool:
+def _is_told_elsewhere(mark: "Mark", node_type: str, told: "Container[str]") -> bool:
     """Whether a symbol is a further equation of a told one, an addition to one, or nobody's, as `_`."""
-    nodes = mark.nodes
-    if mark.node.type in nodes.equations and _told_as(mark) in told:
+    nodes, name = mark.nodes, mark.name
+    if node_type in nodes.equations and _told_as(mark) in told:
         return True
-    if nodes.additions and _is_addition(mark):
+    if nodes.additions and _is_addition(mark, node_type):
         return True
-    return mark.name.rpartition(".")[2] == "_" and mark.kind != "namespace"
+    return name[-1] == "_" and (name == "_" or name.endswith("._")) and mark.kind != "namespace"
 
 
 def _told_as(mark: "Mark") -> str:
@@ -228,10 +228,12 @@ def _name_at_end(node: "Node") -> "Node | None":
     return next((it for it in names if it is not None), None)
 
 
-def _is_addition(mark: Mark) -> bool:
+def _is_addition(mark: Mark, node_type: str) -> bool:
     additions = mark.nodes.additions
+    if node_type in additions:
+        return True
     keyword = mark.node.child_by_field_name("declaration_kind")
-    return mark.node.type in additions or (keyword is not None and keyword.type in additions)
+    return keyword is not None and keyword.type in additions
 
 
 def _listed(rule: "PartRule", node: "Node", source: bytes, language: "Language") -> "list[Part]":
