@@ -114,11 +114,11 @@ def _filled(found: re.Match[bytes]) -> bytes:
     return b"$_" if not inside and not _NO_VALUE.search(row) else found[0]
 
 
-_OPERATOR = re.compile(rb"(?i)(?<=[ \t])-(?:bor|band|bxor|shl|shr)(?=[ \t])")
+_OPERATOR = re.compile(rb"-(?<=[ \t]-)(?i:bor|band|bxor|shl|shr)(?=[ \t])")
 _WITH_COMMAND = re.compile(rb"\"(?<![\w\"].)(?P<text>[^\"`\n]{0,300}?\$\([^\"\n]{0,300}?)\"(?=[\s)\]},;|]|\Z)")
 _CHECKED = re.compile(rb"\[Validate\w+\((?P<block>\{(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,500}\}){0,500}\}){0,2000}\})\)\]")
-_QUOTED_MEMBER = re.compile(rb"(?<=[\w)\]])\.'(?P<name>[^'\n]{1,100})'")
-_DEFINED = re.compile(rb"(?<=[ \t]-D)(?P<name>\w+)=")
+_QUOTED_MEMBER = re.compile(rb"\.'(?<=[\w)\]]\.')(?P<name>[^'\n]{1,100})'")
+_DEFINED = re.compile(rb"-D(?<=[ \t]-D)\w+=")
 
 
 def with_plain_operators(source: bytes) -> bytes:
@@ -127,7 +127,7 @@ def with_plain_operators(source: bytes) -> bytes:
     source = _CHECKED.sub(_without_block, source)
     source = _WITH_COMMAND.sub(lambda it: b'"' + b"a" * len(it["text"]) + b'"', source)
     source = _QUOTED_MEMBER.sub(lambda it: b"." + b"a" * (len(it["name"]) + 2), source)
-    return _DEFINED.sub(lambda it: it["name"] + b"_", source)
+    return _DEFINED.sub(lambda it: it[0][:-1] + b"_", source)
 
 
 def _without_block(found: re.Match[bytes]) -> bytes:

@@ -1,7 +1,7 @@
 """Make readable what the grammar of Bash doesn't read: expansions and globs of zsh, templates, piped heredocs.
 
-The bytes keep their places. Only texts with errors are changed. Patterns begin with a sign or word, which is found several
-times as fast as a place between two characters.
+The bytes keep their places. Only texts with errors are changed. Patterns begin with a sign or word, which is found
+several times as fast as a place between two characters.
 """
 
 import re
@@ -22,8 +22,8 @@ _NAMELESS = re.compile(
     rb"(?P<before>(?:^|&&|\|\||;)[ \t]*)(?P<word>function[ \t]*(?:\(\))?|\(\))(?=[ \t\n]*\{)", re.MULTILINE
 )
 _WITHOUT_NAME = (
-    re.compile(rb"function[ \t]*(?:\(\))?[ \t\n]*\{"),
-    re.compile(rb"\(\)(?<![^\s;&|]\(\))[ \t\n]*\{"),
+    re.compile(rb"function[ \t]*+(?:\(\))?[ \t\n]*+\{"),
+    re.compile(rb"\(\)(?<![^\s;&|]\(\))[ \t\n]*+\{"),
 )
 """Without one, the pattern above matches nothing."""
 _FILE_OF = re.compile(rb"=\((?<=[ \t]=\()(?=[ \t]*[\w$])")
