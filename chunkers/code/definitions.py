@@ -157,7 +157,7 @@ def _local(mark: Mark, around: str, language: "Language", source: "Source", star
         if inner is not None and not (inner.name == f"{around}.{own_name}" and node.end_byte + 1 >= own.end_byte):
             found.append(inner)
         else:
-            waiting += [child for child in node.named_children if _has_any(starts, child)][::-1]
+            waiting += _children_at(starts, node)[::-1]
     return found
 
 
@@ -171,9 +171,21 @@ def _starts_in(node: "Node", patterns: tuple[bytes, ...], data: bytes, hits: _Hi
     return hits.starts[first:last]
 
 
-def _has_any(hits: list[int], node: "Node") -> bool:
-    place = bisect_left(hits, node.start_byte)
-    return place < len(hits) and hits[place] < node.end_byte
+def _children_at(starts: list[int], node: "Node") -> "list[Node]":
+    """Return the named children of a node with one or more of some places, which are few."""
+    found: list[Node] = []
+    place = bisect_left(starts, node.start_byte)
+    for child in node.named_children if place < len(starts) else ():
+        end = child.end_byte
+        if end <= starts[place]:
+            continue
+        place = bisect_left(starts, child.start_byte, place)
+        if place < len(starts) and starts[place] < end:
+            found.append(child)
+            place = bisect_left(starts, end, place)
+        if place == len(starts):
+            break
+    return found
 
 
 def _symbol_at(node: "Node", around: str, language: "Language", source: "Source") -> Mark | None:
