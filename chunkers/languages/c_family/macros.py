@@ -40,7 +40,7 @@ _MACRO_AFTER_HEAD = re.compile(rb"\)(?:\s*(?:const|noexcept|override|final|&&?))
 # "Q_OBJECT" and "GENERATED_BODY()" before "public:": the grammar takes them for the type of a field called "public".
 _ACCESS = tuple(
     re.compile(word + rb"[ \t]*+:(?!:)")
-    for word in (*(it + rb"\b[\w \t]*+" for it in (b"public", b"protected", b"private")), b"signals", b"Q_SIGNALS")
+    for word in (*(it + rb"\b[\w \t]{0,99}+" for it in (b"public", b"protected", b"private")), b"signals", b"Q_SIGNALS")
 )
 """A word is found several times as fast as a choice of words."""
 _ROWS_ABOVE = re.compile(
