@@ -95,7 +95,7 @@ _AFTER_PROTOTYPE = re.compile(
     + rb")?[ \t]*+){1,4})(?=;)"
 )
 # "  UV_HANDLE_FIELDS" in a struct.
-_AFTER_BRACKET = re.compile(rb"\)[ \t]*+[A-Z][A-Z0-9]*_")
+_AFTER_BRACKET = re.compile(rb"\)[ \t]*+[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*+[(;A-Z_]")
 _ALONE = re.compile(rb"\n[ \t]++[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*+\r?(?=\n)")
 """Without one, the pattern above or below matches nothing."""
 _IN_STRUCT = re.compile(

@@ -104,7 +104,9 @@ _BETWEEN = re.compile(
 )
 # "const YY_CHAR classes[256]" has a type there.
 _CAPITALS = bytes.maketrans(b"\tBCDEFGHIJKLMNOPQRSTUVWXYZ123456789_", b" " + b"A" * 25 + b"0" * 10)
-_NEAR_BETWEEN = re.compile(rb" A[A0](?<=[\w*&> ] A.)[A0]*+(?=[({=;,)]| *[ *&][A-Za-z0~=;,)])")
+_NEAR_BETWEEN = re.compile(
+    rb" A[A0](?<=[\w*&> ]...)(?<!return...)(?<!define...)[A0]*+(?=[({=;,)]| *[ *&][A-Za-z0~=;,)])"
+)
 """Where `_BETWEEN` may match, in a text with one sign for all blanks, one for capitals, and one for digits and "_"."""
 _BLANKS = b" \t"
 _AFTER_WORDS = tuple(
@@ -125,6 +127,7 @@ _CONVENTION = re.compile(rb"\((?P<macro>(?:__)?+[A-Z][A-Z0-9_]{3,})(?=[ \t]*\*[ 
 _SIZED = re.compile(rb"__int(?:8|16|32|64)\b")
 # A comment in a macro hides its rest from the grammar.
 _NOTE_IN_MACRO = re.compile(rb"/\*(?:[^*\n\\]|\*(?!/)|\\\r?\n){0,300}+\*/(?=[^\n]{0,200}\\\r?\n)")
+_GOES_ON = re.compile(rb"\\\r?\n")
 _NO_END_OF_ROW = re.compile(rb"[^\n\r\\]")
 _NOTE_IN_ROW = re.compile(rb"#[ \t]*define\b[^\n/\"]{0,200}(?P<note>/\*[^*\n]{0,200}\*/)(?=[ \t]*[^\s/])")
 
@@ -138,7 +141,9 @@ _OF_POINTER = re.compile(
 def without_exports(source: bytes) -> bytes:
     """Blank attributes by macros, in a text with errors."""
     source = _OF_POINTER.sub(blanked, source)
-    source = _NOTE_IN_ROW.sub(blanked, _NOTE_IN_MACRO.sub(lambda it: _NO_END_OF_ROW.sub(b" ", it[0]), source))
+    if _GOES_ON.search(source) is not None:
+        source = _NOTE_IN_MACRO.sub(lambda it: _NO_END_OF_ROW.sub(b" ", it[0]), source)
+    source = _NOTE_IN_ROW.sub(blanked, source)
     source = _CONVENTION.sub(blanked, _SIZED.sub(lambda it: b"int".ljust(len(it[0])), source))
     for pattern in _AFTER_WORDS:
         source = pattern.sub(blanked, source)
