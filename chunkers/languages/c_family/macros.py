@@ -14,8 +14,17 @@ _MACRO = re.compile(
     re.MULTILINE,
 )
 _ARGUMENTS = rb"(?:\((?:[^()\"]++|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))"
-_MACRO_IN_CLASS = re.compile(rb"class(?<!\wclass) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
-_MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
+# "class channel_t ZMQ_FINAL : public socket_base_t {": the grammar takes it for a function, without an error. "struct
+# point ORIGIN_OF {ZERO, ZERO};" is a variable.
+_AFTER_NAME = (
+    rb"[A-Za-z_][\w:]*+(?:<[^<>;{}\n]{0,200}>)?\s+(?P<%b>[A-Z][A-Z0-9]*_[A-Z0-9_]*+)"
+    rb"(?=\s*+(?::(?!:)\s*+[A-Za-z_]|\{\s*+[A-Za-z~][^{},;()]{0,200}+[;(]))"
+)
+_IN_HEAD = rb"%b(?<!\w%b) +(?:(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%b? +)+)(?=\w)(?:%b)?|%b)"
+_MACRO_IN_CLASS, _MACRO_IN_STRUCT = (
+    re.compile(_IN_HEAD % (word, word, _ARGUMENTS, _AFTER_NAME % b"behind", _AFTER_NAME % b"last"))
+    for word in (b"class", b"struct")
+)
 
 _NAME_BEHIND = rb"(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|__(?!attribute|asm|declspec|except|finally|try)[A-Za-z]\w*+)"
 """Of a macro behind the head of a function: in capitals, or with the underscores of compilers and libraries."""
