@@ -20,7 +20,7 @@ struct API_EXPORT point_t MY_FINAL {
 };
 struct point_t MY_ORIGIN {ZERO, ZERO};
 """,
-        {"channel_t": 1, "channel_t.send": 4, "point_t": 6, "point_t.x": 7, "MY_ORIGIN": 10},
+        {"channel_t": 1, "channel_t.send": 4, "point_t": 6, "point_t.x": 7, "MY_ORIGIN": 9},
     ),
     "powershell: empty blocks, lists of words, paths after variables": (
         "a.ps1",
