@@ -66,7 +66,7 @@ def _settled(document: Document, options: Options, embed: Embed | None = None) -
     language = document.language or dialect_of(language_of(document.path, text), text)
     if isinstance(options, ChunkOptions) and options.rules:
         options = options_for(document.path, language, options, embed)
-    return replace(document, language=language), options
+    return document if language == document.language else replace(document, language=language), options
 
 
 def _outline(document: Document, strategy: Strategy, options: Options) -> Outline:

@@ -52,14 +52,15 @@ def definitions_of(
     """
     waiting = [(mark, "", 0, False) for mark in [*marks][::-1] if mark.kind != COMMENT]
     told: set[str] = set()
-    hits = _hits_of(language.nodes.local, source.data)
+    data = source.data.lower() if language.nodes.local_in_small else source.data
+    hits = _hits_of(language.nodes.local, data)
     while waiting:
         mark, around, depth, is_local = waiting.pop()
         kind, node, nodes = mark.kind, mark.node, mark.nodes
         node_type = node.type
         is_symbol = bool(mark.name) and kind not in _NO_DEFINITIONS
         has_equations = bool(nodes.equations) and node_type in nodes.clauses
-        if is_symbol and not _is_told_elsewhere(mark, told):
+        if is_symbol and not _is_told_elsewhere(mark, node_type, told):
             last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
             yield source.starts[mark.first], _definition(mark, last, source)
         # What follows an opening has names of its own, as "ENV A=1 B=2" below "FROM x AS y".
@@ -84,18 +85,19 @@ def definitions_of(
             and depth < _MAX_DEPTH
             and _may_hold(node, hits)
         ):
-            found = _local(mark, inside, language, source, hits)[::-1]
+            starts = _starts_in(node, language.nodes.local, data, hits)
+            found = _local(mark, inside, language, source, starts)[::-1]
             waiting += [(member, inside, depth + 1, True) for member in found]
 
 
-def _is_told_elsewhere(mark: "Mark", told: "Container[str]") -> bool:
+def _is_told_elsewhere(mark: "Mark", node_type: str, told: "Container[str]") -> bool:
     """Whether a symbol is a further equation of a told one, an addition to one, or nobody's, as `_`."""
-    nodes = mark.nodes
-    if mark.node.type in nodes.equations and _told_as(mark) in told:
+    nodes, name = mark.nodes, mark.name
+    if node_type in nodes.equations and _told_as(mark) in told:
         return True
-    if nodes.additions and _is_addition(mark):
+    if nodes.additions and _is_addition(mark, node_type):
         return True
-    return mark.name.rpartition(".")[2] == "_" and mark.kind != "namespace"
+    return name[-1] == "_" and (name == "_" or name.endswith("._")) and mark.kind != "namespace"
 
 
 def _told_as(mark: "Mark") -> str:
@@ -143,10 +145,9 @@ def _may_hold(node: "Node", hits: _Hits) -> bool:
     return child is not None and hits.starts[place] >= child.start_byte
 
 
-def _local(mark: Mark, around: str, language: "Language", source: "Source", hits: _Hits) -> list[Mark]:
+def _local(mark: Mark, around: str, language: "Language", source: "Source", starts: list[int]) -> list[Mark]:
     """Return the functions and types inside a symbol or statement without members, the outer ones of them."""
     own, own_name = mark.node, mark.name.rpartition(".")[2]
-    starts = _starts_in(own, language.nodes.local, source.data, hits)
     found: list[Mark] = []
     waiting = [own] if starts else []
     while waiting:
@@ -156,7 +157,7 @@ def _local(mark: Mark, around: str, language: "Language", source: "Source", hits
         if inner is not None and not (inner.name == f"{around}.{own_name}" and node.end_byte + 1 >= own.end_byte):
             found.append(inner)
         else:
-            waiting += [child for child in node.named_children if _has_any(starts, child)][::-1]
+            waiting += _children_at(starts, node)[::-1]
     return found
 
 
@@ -170,9 +171,21 @@ def _starts_in(node: "Node", patterns: tuple[bytes, ...], data: bytes, hits: _Hi
     return hits.starts[first:last]
 
 
-def _has_any(hits: list[int], node: "Node") -> bool:
-    place = bisect_left(hits, node.start_byte)
-    return place < len(hits) and hits[place] < node.end_byte
+def _children_at(starts: list[int], node: "Node") -> "list[Node]":
+    """Return the named children of a node with one or more of some places, which are few."""
+    found: list[Node] = []
+    place = bisect_left(starts, node.start_byte)
+    for child in node.named_children if place < len(starts) else ():
+        end = child.end_byte
+        if end <= starts[place]:
+            continue
+        place = bisect_left(starts, child.start_byte, place)
+        if place < len(starts) and starts[place] < end:
+            found.append(child)
+            place = bisect_left(starts, end, place)
+        if place == len(starts):
+            break
+    return found
 
 
 def _symbol_at(node: "Node", around: str, language: "Language", source: "Source") -> Mark | None:
@@ -227,10 +240,12 @@ def _name_at_end(node: "Node") -> "Node | None":
     return next((it for it in names if it is not None), None)
 
 
-def _is_addition(mark: Mark) -> bool:
+def _is_addition(mark: Mark, node_type: str) -> bool:
     additions = mark.nodes.additions
+    if node_type in additions:
+        return True
     keyword = mark.node.child_by_field_name("declaration_kind")
-    return mark.node.type in additions or (keyword is not None and keyword.type in additions)
+    return keyword is not None and keyword.type in additions
 
 
 def _listed(rule: "PartRule", node: "Node", source: bytes, language: "Language") -> "list[Part]":

@@ -16,6 +16,7 @@ _TAGGED = re.compile(
 )
 _TAG = re.compile(r"ql[ \t\n(]{0,9}(?:`|\"\"\")")
 """A tag has this with its string, a note or a heredoc "QL"; a pattern that begins with letters is found fast."""
+_NOTE_OR_HEREDOC = re.compile(r"QL\s{0,9}\*/"), re.compile(r"<<[~-]?['\"]?(?:GRAPHQL|GQL|SQL)\b")
 _GRAPHQL = re.compile(
     r"^[ \t]*(?P<kind>query|mutation|subscription|fragment)[ \t]+(?P<name>[A-Za-z_]\w{0,100})", re.MULTILINE
 )
@@ -39,8 +40,9 @@ def with_strings(text: str, pieces: Sequence[Piece]) -> list[Piece]:
 
 def _may_have(text: str) -> bool:
     # Nearly all programs end here, a hundred times as fast as by the pattern.
-    may_have = _TAG.search(text) is not None or (_has_capitals(text) and ("*/" in text or "<<" in text))
-    return may_have and _TAGGED.search(text) is not None
+    if _TAG.search(text) is None and not (_has_capitals(text) and any(it.search(text) for it in _NOTE_OR_HEREDOC)):
+        return False
+    return _TAGGED.search(text) is not None
 
 
 def _has_capitals(text: str) -> bool:

@@ -178,7 +178,7 @@ ELIXIR = Language(
         clauses=frozenset({"call"}),
         parts={"call": _elixir_fields},
         # Also what a macro defines where it is used, in a "quote do".
-        local=(rb"\bdef(?:module|protocol|impl|p|macrop?)?[ \t]",),
+        local=(rb"def(?<!\wdef)(?:module|protocol|impl|p|macrop?)?[ \t]",),
     ),
     usage=UsageNodes(
         callees=frozenset({"target"}), texts=frozenset({"quoted_content"}), is_called_in_text=_is_component

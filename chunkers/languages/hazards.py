@@ -11,6 +11,7 @@ _MAX_OPEN = 400
 _MAX_OPERATORS = 1_000
 
 _OPERATORS = (b"=", b"|")
+_OPERATORS_AT_END = (*_OPERATORS, b">")
 _SEPARATORS = bytes.maketrans(b"{},", b";;;")
 _DANGLING = re.compile(rb"[=|>][ \t\r]*\n|\n[ \t]*=")
 _BRACES = bytes.maketrans(b"{}", b";;")
@@ -39,10 +40,12 @@ def chains_operators(source: bytes) -> bool:
     if sum(map(source.count, _OPERATORS)) <= _MAX_OPERATORS:
         return False
     expressions = source.translate(_SEPARATORS).replace(b"\r", b"").replace(b"\n\n", b";").split(b";")
-    return any(_is_chain(expression) for expression in expressions if len(expression) > _MAX_OPERATORS)
+    return any(_is_chain(it) for it in expressions if len(it) > _MAX_OPERATORS)
 
 
 def _is_chain(expression: bytes) -> bool:
+    if sum(map(expression.count, _OPERATORS_AT_END)) <= _MAX_OPERATORS:
+        return False
     lines = expression.split(b"\n")
     in_a_line = (sum(map(line.count, _OPERATORS)) for line in lines if len(line) > _MAX_OPERATORS)
     return max(in_a_line, default=0) > _MAX_OPERATORS or len(_DANGLING.findall(expression)) > _MAX_OPERATORS

@@ -113,6 +113,7 @@ class NodeTypes:
         above: first children of a declaration which may fill rows above its name, and may say the name.
         parts: rules for names without a piece, by the type of the symbol that declares them.
         local: patterns of where a function or type inside a function may begin, see `words`; none to look for none.
+        local_in_small: whether these are for the text in small letters: a language may not tell them from capitals.
     """
 
     packages: frozenset[str] = frozenset()
@@ -131,6 +132,7 @@ class NodeTypes:
     above: frozenset[str] = _ABOVE
     parts: Mapping[str, PartRule] = field(default_factory=dict)
     local: tuple[bytes, ...] = ()
+    local_in_small: bool = False
 
 
 def words(listed: str, after: bytes) -> tuple[bytes, ...]:
@@ -249,8 +251,8 @@ class Language:
         filenames: whole file names.
         line_comment: beginning of a comment, for grammars which merge the comment above a symbol into the previous one.
         constructors: names of methods which make their object.
-        dialects: other rows, chosen if a pattern is found in the text, such as for a header of C++ (each line of the
-            text follows a line feed, even the first).
+        dialects: other rows, each with what tells if it is for a text, such as a header of C++ (each line of the text
+            follows a line feed, even the first).
         removed: blank text the grammar can't read, keeping a source's length.
         names_from_text: rules read names in the text itself, and not in what `removed` left of it.
         unsafe: tells if a source may crash its grammar's parser or take all memory.
@@ -272,7 +274,7 @@ class Language:
     filenames: tuple[str, ...] = ()
     line_comment: str = ""
     constructors: frozenset[str] = field(default=frozenset())
-    dialects: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    dialects: tuple[tuple[str, Callable[[str], bool]], ...] = ()
     removed: tuple[Callable[[bytes], bytes], ...] = ()
     names_from_text: bool = False
     unsafe: Callable[[bytes], bool] | None = None

@@ -13,7 +13,7 @@ from cqm.chunkers.errors import ChunkOptionError
 from cqm.chunkers.model import ChunkOptions, Cut, Piece
 from cqm.chunkers.quality import without_small
 from cqm.chunkers.recovery.conflicts import with_plain_marks
-from cqm.chunkers.registry import LINES, chunker_of
+from cqm.chunkers.registry import LINES, Chunker, chunker_of
 from cqm.chunkers.splitting import overlap_before, sentence_ends
 from cqm.chunkers.tokens import QUARTERS, estimate
 
@@ -97,7 +97,10 @@ _BY_SECTION = ChunkOptions(max_tokens=8192, min_tokens=0)
 
 def read(text: str, language: str, options: ChunkOptions, path: str = "") -> Reading:
     """Cut a text by the chunker of its language; by lines, with a warning, if this chunker cannot read it."""
-    chunker = chunker_of(language, text)
+    return _read(chunker_of(language, text), text, language, options, path)
+
+
+def _read(chunker: Chunker, text: str, language: str, options: ChunkOptions, path: str) -> Reading:
     text = with_plain_marks(text, language)
     if chunker.parses and byte_count(text) > chunker.reach * options.max_parse_bytes:
         cut: Cut | None = [], [f"not parsed: larger than max_parse_bytes={options.max_parse_bytes}"]
@@ -113,12 +116,13 @@ def read(text: str, language: str, options: ChunkOptions, path: str = "") -> Rea
 
 def outline_by_content(text: str, language: str, options: ChunkOptions, path: str = "") -> Outline:
     """Outline a text by the chunker of its type, gapless but for the overlap asked for; see `read`."""
-    overlap = options.overlap_tokens if chunker_of(language, text).name in _OVERLAPPING else 0
+    found = chunker_of(language, text)
+    overlap = options.overlap_tokens if found.name in _OVERLAPPING else 0
     if overlap:
         # Both together keep to the limit.
         least, most = min(options.min_tokens, options.max_tokens - overlap), options.max_tokens - overlap
         options = replace(options, max_tokens=most, min_tokens=least, overlap_percent=0)
-    chunker, pieces, warnings = read(text, language, options, path)
+    chunker, pieces, warnings = _read(found, text, language, options, path)
     pieces = without_small(text, trimmed(text, gapless(text, pieces)), options)
     pieces = _overlapping(text, pieces, overlap * QUARTERS) if overlap else pieces
     return Outline(language, chunker, pieces, warnings, estimate)

@@ -7,6 +7,21 @@ from cqm.chunkers.detect import language_of
 from cqm.chunkers.model import Document
 
 FORMS = {
+    "c++: macros behind the name of a type": (
+        "a.hpp",
+        """\
+class channel_t MY_FINAL : public base_t
+{
+  public:
+    int send ();
+};
+struct API_EXPORT point_t MY_FINAL {
+    int x;
+};
+struct point_t MY_ORIGIN {ZERO, ZERO};
+""",
+        {"channel_t": 1, "channel_t.send": 4, "point_t": 6, "point_t.x": 7, "MY_ORIGIN": 9},
+    ),
     "powershell: empty blocks, lists of words, paths after variables": (
         "a.ps1",
         """\

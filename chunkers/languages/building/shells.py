@@ -22,6 +22,7 @@ from cqm.chunkers.languages.model import (
     role,
     symbols,
     text_of,
+    words,
 )
 from cqm.chunkers.languages.parts import names_of_bash
 from cqm.chunkers.languages.scripting import variable_kind
@@ -200,7 +201,11 @@ POWERSHELL = Language(
         **role(COMMENT, "comment"),
         **groups("statement_list", "if_statement", "statement_block", "ERROR"),
     },
-    nodes=NodeTypes(bodies=frozenset({"script_block"}), local=(rb"(?i:function|filter|class|enum)[ \t]+\w",)),
+    nodes=NodeTypes(
+        bodies=frozenset({"script_block"}),
+        local=words("function filter class enum", rb"[ \t]+\w"),
+        local_in_small=True,
+    ),
 )
 
 ROWS = (VIM, BATCH, BASH, POWERSHELL)

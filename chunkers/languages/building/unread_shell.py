@@ -1,6 +1,7 @@
 """Make readable what the grammar of Bash doesn't read: expansions and globs of zsh, templates, piped heredocs.
 
-The bytes keep their places. Only texts with errors are changed.
+The bytes keep their places. Only texts with errors are changed. Patterns begin with a sign or word, which is found
+several times as fast as a place between two characters.
 """
 
 import re
@@ -14,32 +15,40 @@ _PLAIN_EXPANSION = re.compile(rb"\$\{(?:#?\w+|\w+:?[=-][^{}$\n]*)\}")
 """The grammar reads these; ": ${NAME:=value}" defines a name."""
 
 _FLAGGED = re.compile(rb"\$[+=~^]{1,2}\w+")
-_ARITHMETIC = re.compile(rb"(?<!\()\(\((?P<inside>(?:[^();\n]|\((?:[^();\n]|\([^();\n]*\))*\)){1,1000})\)\)")
+_ARITHMETIC = re.compile(rb"\(\((?<!\(\(\()(?P<inside>(?:[^();\n]|\((?:[^();\n]|\([^();\n]*\))*\)){1,1000})\)\)")
 _TEST = re.compile(rb"\[\[[ \t](?P<inside>[^\n]{4,300}?)[ \t]\]\](?=[ \t]*(?:\r?$|[;&|)}]))", re.MULTILINE)
-_COUNT = re.compile(rb"(?<=\$)#(?=[A-Za-z_])")
+_COUNT = re.compile(rb"#(?<=\$#)(?=[A-Za-z_])")
 _NAMELESS = re.compile(
     rb"(?P<before>(?:^|&&|\|\||;)[ \t]*)(?P<word>function[ \t]*(?:\(\))?|\(\))(?=[ \t\n]*\{)", re.MULTILINE
 )
-_FILE_OF = re.compile(rb"(?<=[ \t])=\((?=[ \t]*[\w$])")
+_WITHOUT_NAME = (
+    re.compile(rb"function[ \t]*+(?:\(\))?[ \t\n]*+\{"),
+    re.compile(rb"\(\)(?<![^\s;&|]\(\))[ \t\n]*+\{"),
+)
+"""Without one, the pattern above matches nothing."""
+_FILE_OF = re.compile(rb"=\((?<=[ \t]=\()(?=[ \t]*[\w$])")
 _DETACHED = re.compile(rb"&[|!](?=[ \t]*(?:[;})]|\r?$))", re.MULTILINE)
 _ALWAYS = re.compile(rb"\}(?P<word>[ \t]+always[ \t]+)\{")
-_QUALIFIER = re.compile(rb"(?<=[\w*}/\]])\(#?q?[\w.^/@=*:,+-]+\)(?=[\s;)\]\"])")
-_OVERWRITTEN = re.compile(rb"(?<=>>)[|!]")
+_QUALIFIER = re.compile(rb"\((?<=[\w*}/\]]\()#?q?[\w.^/@=*:,+-]+\)(?=[\s;)\]\"])")
+_OVERWRITTEN = re.compile(rb">>[|!]")
 _ON_ONE_ROW = re.compile(
     rb"(?P<open>(?:^|[;&|)]|\b(?:do|then|else))[ \t]*\{[ \t][^{}\n]{0,300}[^\s;{}&])[ \t](?=\})", re.MULTILINE
 )
-_SEVERAL = re.compile(rb"\bfor[ \t]+\w+(?P<names>(?:[ \t]+(?!in\b)\w+){1,8})(?=[ \t]+in\b)")
+_IN_A_ROW = re.compile(rb"\{[ \t][^{}\n]{0,300}[^\s;{}&][ \t]\}")
+_SEVERAL = re.compile(rb"for(?<!\wfor)[ \t]+\w+(?P<names>(?:[ \t]+(?!in\b)\w+){1,8})(?=[ \t]+in\b)")
 _GOES_ON = re.compile(rb"[^\n;|&]*(?:[;|]|&&)[^\n]*\n")
 _HERE_STRING = re.compile(rb"<<<[ \t]*+(?:\$?\"[^\"\n]*\"|\$?'[^'\n]*'|[^\s;|&()<>\"']+)")
-_POSITIONS = re.compile(rb"\bfor[ \t]+(?P<names>\d[\d \t]*)(?=;|[ \t]in\b)")
-_OF_LIST = re.compile(rb"\bfor[ \t]+\w+[ \t]+\([^()\n]{0,300}(?:\([^()\n]{0,300}\)[^()\n]{0,300})?\)(?=[ \t]*;)")
-_REPEATED = re.compile(rb"\brepeat[ \t]+(?P<number>\S+)[ \t](?=do\b)")
+_POSITIONS = re.compile(rb"for(?<!\wfor)[ \t]+(?P<names>\d[\d \t]*)(?=;|[ \t]in\b)")
+_OF_LIST = re.compile(
+    rb"for(?<!\wfor)[ \t]+\w+[ \t]+\([^()\n]{0,300}(?:\([^()\n]{0,300}\)[^()\n]{0,300})?\)(?=[ \t]*;)"
+)
+_REPEATED = re.compile(rb"repeat(?<!\wrepeat)[ \t]+(?P<number>\S+)[ \t](?=do\b)")
 _SUBSCRIPT = re.compile(rb"\$\w+\[\(\w+\)[^\]\n]{0,200}\]")
 _NUMBERS = re.compile(rb"<\d*-\d*>")
 _TEMPLATE = re.compile(rb"\{\{[^{}]{1,1000}\}\}")
 _TEMPLATE_OF_TEXT = re.compile(rb"\{(?P<inner>\{\{[^{}]{1,1000}\}\})\}")
 _ALONE = re.compile(rb"^[ \t]*\{\{[^{}]{1,1000}\}\}[ \t]*\r?$", re.MULTILINE)
-_HEREDOC = re.compile(rb"(?<!<)<<(?!<)-?[ \t]*(?P<quote>['\"]?)(?P<tag>\w+)(?P=quote)")
+_HEREDOC = re.compile(rb"<<(?<!<<<)(?!<)-?[ \t]*(?P<quote>['\"]?)(?P<tag>\w+)(?P=quote)")
 _MOST_HEREDOCS = 200
 _NO_END_OF_ROW = re.compile(rb"[^\r\n]")
 
@@ -57,8 +66,11 @@ def readable_shell(source: bytes) -> bytes:
     source = _SUBSCRIPT.sub(_as_variable, source)
     source = source.replace(b";|", b";;").replace(b"``", b"  ")
     source = _COUNT.sub(b"a", source)
-    source = _NAMELESS.sub(lambda it: it["before"] + b" " * len(it["word"]), source)
-    source = _ON_ONE_ROW.sub(lambda it: it["open"] + b";", _OVERWRITTEN.sub(b" ", source))
+    if any(it.search(source) for it in _WITHOUT_NAME):
+        source = _NAMELESS.sub(lambda it: it["before"] + b" " * len(it["word"]), source)
+    source = _OVERWRITTEN.sub(b">> ", source)
+    if _IN_A_ROW.search(source):
+        source = _ON_ONE_ROW.sub(lambda it: it["open"] + b";", source)
     source = _DETACHED.sub(b"& ", _FILE_OF.sub(b"$(", source))
     source = _ALWAYS.sub(lambda it: b"};" + b" " * (len(it["word"]) - 1) + b"{", source)
     return _NUMBERS.sub(_in_place, _QUALIFIER.sub(_in_place, source))

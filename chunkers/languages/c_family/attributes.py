@@ -109,8 +109,15 @@ _MODULE = re.compile(
 _EXPORTED = re.compile(rb"\n[ \t]*+(?P<macro>export)(?=[ \t]+(?!module\b|import\b)[A-Za-z_\[]|\s*\{)")
 
 
+_WORDS_OF_MODULES = re.compile(b"import"), re.compile(b"module"), re.compile(b"export")
+
+
+def _begins_row(word: re.Match[bytes], source: bytes) -> bool:
+    return not source[source.rfind(b"\n", 0, word.start()) + 1 : word.start()].strip(b" \t")
+
+
 def without_modules(source: bytes) -> bytes:
     """Blank the declarations of modules and the word "export"."""
-    if b"import" not in source and b"module" not in source and b"export" not in source:
+    if not any(_begins_row(it, source) for word in _WORDS_OF_MODULES for it in word.finditer(source)):
         return source
     return _EXPORTED.sub(blanked, _MODULE.sub(blanked, b"\n" + source))[1:]

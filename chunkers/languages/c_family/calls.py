@@ -51,8 +51,9 @@ def _blanked_macro(found: re.Match[bytes]) -> bytes:
 
 # Brackets are found in a tenth of the time that capitals are.
 _CALL = re.compile(rb"\((?<=[A-Z0-9_]{3}\()" + _ARGUMENTS[2:])
-_NAME_BEFORE = re.compile(rb"(?:^|[^\w.>])[A-Z][A-Z0-9_]{2,99}\Z")
-_LONGEST_NAME = 100
+_CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+_NO_MACRO = re.compile(rb"[\w.>]")
+_LEAST_NAME, _LONGEST_NAME = 3, 100
 _WORD = rb"[A-Za-z_]\w*+(?:::\w+)*+(?:<[^<>;(){}\"]*(?:<[^<>;(){}\"]*>[^<>;(){}\"]*)*+>)?(?:::\w+)*+"
 _TYPE = re.compile(
     rb"(?P<before>[(,]\s*)(?P<words>(?:(?:const|volatile|struct|union|enum|typename|class|unsigned|signed|long|short)\s+)*+)"
@@ -69,10 +70,12 @@ def without_types_in_calls(source: bytes) -> bytes:
 
 
 def _with_names(found: re.Match[bytes]) -> bytes:
-    start = found.start()
-    if _NAME_BEFORE.search(found.string, max(start - _LONGEST_NAME, 0), start) is None:
-        return found[0]
-    return _TYPE.sub(_as_name, found[0])
+    # From the end, the name is found in a tenth of the time that a search takes.
+    row = found.string[max(found.start() - _LONGEST_NAME, 0) : found.start()]
+    before = row.rstrip(_CAPITALS)
+    name = row[len(before) :]
+    is_macro = len(name) >= _LEAST_NAME and name[:1].isalpha() and _NO_MACRO.match(before[-1:]) is None
+    return _TYPE.sub(_as_name, found[0]) if is_macro and (before or len(row) < _LONGEST_NAME) else found[0]
 
 
 def _as_name(found: re.Match[bytes]) -> bytes:
@@ -92,7 +95,7 @@ _AFTER_PROTOTYPE = re.compile(
     + rb")?[ \t]*+){1,4})(?=;)"
 )
 # "  UV_HANDLE_FIELDS" in a struct.
-_AFTER_BRACKET = re.compile(rb"\)[ \t]*+[A-Z][A-Z0-9]*_")
+_AFTER_BRACKET = re.compile(rb"\)[ \t]*+[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*+[(;A-Z_]")
 _ALONE = re.compile(rb"\n[ \t]++[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*+\r?(?=\n)")
 """Without one, the pattern above or below matches nothing."""
 _IN_STRUCT = re.compile(
@@ -120,7 +123,7 @@ _AFTER_BITS = re.compile(
 
 # "decltype(it.template get<T>(), void())", "it->operator[](1)", "it[typename Type::key(1)]".
 _DECLTYPE = re.compile(rb"decltype(?<!\wdecltype)[ \t]*(?P<inside>" + _ARGUMENTS + rb")")
-_OPERATOR = re.compile(rb"(?:->|(?<=[\w)\]])\.)(?P<name>operator(?:\[\]|\(\)|[=!<>+*/&|^%~-]{1,3}))(?=\()")
+_OPERATOR = re.compile(rb"operator(?:(?<=->operator)|(?<=[\w)\]]\.operator))(?:\[\]|\(\)|[=!<>+*/&|^%~-]{1,3})(?=\()")
 _DEPENDENT = re.compile(rb"\[(?P<word>typename)(?=[ \t])")
 
 
@@ -136,7 +139,7 @@ def without_dependent_names(source: bytes) -> bytes:
     if b"template(" in source:
         source = _TEMPLATE.sub(lambda it: b"template<" + it["inside"] + b">" + blank(it["further"]), source)
     source = _DECLTYPE.sub(_with_name, source)
-    source = _OPERATOR.sub(lambda it: it[0][: -len(it["name"])] + b"a" * len(it["name"]), source)
+    source = _OPERATOR.sub(lambda it: b"a" * len(it[0]), source)
     return _DEPENDENT.sub(blanked, source)
 
 

@@ -14,8 +14,17 @@ _MACRO = re.compile(
     re.MULTILINE,
 )
 _ARGUMENTS = rb"(?:\((?:[^()\"]++|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))"
-_MACRO_IN_CLASS = re.compile(rb"class(?<!\wclass) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
-_MACRO_IN_STRUCT = re.compile(rb"struct(?<!\wstruct) +(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%s? +)+)(?=\w)" % _ARGUMENTS)
+# "class channel_t ZMQ_FINAL : public socket_base_t {": the grammar takes it for a function, without an error. "struct
+# point ORIGIN_OF {ZERO, ZERO};" is a variable.
+_AFTER_NAME = (
+    rb"[A-Za-z_][\w:]*+(?:<[^<>;{}\n]{0,200}>)?\s+(?P<%b>[A-Z][A-Z0-9]*_[A-Z0-9_]*+)"
+    rb"(?=\s*+(?::(?!:)\s*+[A-Za-z_]|\{\s*+[A-Za-z~][^{},;()]{0,200}+[;(]))"
+)
+_IN_HEAD = rb"%b(?<!\w%b) +(?:(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%b? +)+)(?=\w)(?:%b)?|%b)"
+_MACRO_IN_CLASS, _MACRO_IN_STRUCT = (
+    re.compile(_IN_HEAD % (word, word, _ARGUMENTS, _AFTER_NAME % b"behind", _AFTER_NAME % b"last"))
+    for word in (b"class", b"struct")
+)
 
 _NAME_BEHIND = rb"(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|__(?!attribute|asm|declspec|except|finally|try)[A-Za-z]\w*+)"
 """Of a macro behind the head of a function: in capitals, or with the underscores of compilers and libraries."""
@@ -38,7 +47,11 @@ _MACRO_OF_DECLARATION = re.compile(
 _MACRO_AFTER_HEAD = re.compile(rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+(?:[A-Z][A-Z0-9]*_|__[A-Za-z])")
 
 # "Q_OBJECT" and "GENERATED_BODY()" before "public:": the grammar takes them for the type of a field called "public".
-_ACCESS = re.compile(rb"(?:(?:public|protected|private)\b[\w \t]*+|signals|Q_SIGNALS)[ \t]*+:(?!:)")
+_ACCESS = tuple(
+    re.compile(word + rb"[ \t]*+:(?!:)")
+    for word in (*(it + rb"\b[\w \t]{0,99}+" for it in (b"public", b"protected", b"private")), b"signals", b"Q_SIGNALS")
+)
+"""A word is found several times as fast as a choice of words."""
 _ROWS_ABOVE = re.compile(
     rb"(?P<macro>(?:\n[ \t]*+[A-Z][A-Z0-9_]{3,}(?:[ \t]?%s)?[ \t]*+\r?(?=\n)){1,40}+)\s*+\Z" % _ARGUMENTS
 )
@@ -51,17 +64,15 @@ def without_macros(source: bytes) -> bytes:
     """Blank macros alone in a row, and those around the heads of types and functions."""
     alone = _MACRO.sub(blanked, b"\n" + source)[1:]
     heads = _MACRO_IN_STRUCT.sub(blanked, _MACRO_IN_CLASS.sub(blanked, _without_rows_above_access(alone)))
-    if _MACRO_AFTER_HEAD.search(heads) is None:
-        return heads
-    return _MACRO_OF_DECLARATION.sub(blanked, _MACRO_OF_FUNCTION.sub(blanked, heads))
+    places = [it.start() for it in _MACRO_AFTER_HEAD.finditer(heads)]
+    return blanked_at(places, _MACRO_OF_DECLARATION, blanked_at(places, _MACRO_OF_FUNCTION, heads))
 
 
 def _without_rows_above_access(source: bytes) -> bytes:
     """Blank macros in rows of their own right above "public:" and the like."""
     parts: list[bytes] = []
     done = 0
-    for access in _ACCESS.finditer(source):
-        place = access.start()
+    for place in sorted(it.start() for pattern in _ACCESS for it in pattern.finditer(source)):
         # Above most of them stands a brace or semicolon.
         if _END_OF_MACRO.search(source, max(done, place - _NEAR), place) is None:
             continue
@@ -102,7 +113,9 @@ _BETWEEN = re.compile(
 )
 # "const YY_CHAR classes[256]" has a type there.
 _CAPITALS = bytes.maketrans(b"\tBCDEFGHIJKLMNOPQRSTUVWXYZ123456789_", b" " + b"A" * 25 + b"0" * 10)
-_NEAR_BETWEEN = re.compile(rb" A[A0](?<=[\w*&> ] A.)[A0]*+(?=[({=;,)]| *[ *&][A-Za-z0~=;,)])")
+_NEAR_BETWEEN = re.compile(
+    rb" A[A0](?<=[\w*&> ]...)(?<!return...)(?<!define...)[A0]*+(?=[({=;,)]| *[ *&][A-Za-z0~=;,)])"
+)
 """Where `_BETWEEN` may match, in a text with one sign for all blanks, one for capitals, and one for digits and "_"."""
 _BLANKS = b" \t"
 _AFTER_WORDS = tuple(
@@ -123,6 +136,7 @@ _CONVENTION = re.compile(rb"\((?P<macro>(?:__)?+[A-Z][A-Z0-9_]{3,})(?=[ \t]*\*[ 
 _SIZED = re.compile(rb"__int(?:8|16|32|64)\b")
 # A comment in a macro hides its rest from the grammar.
 _NOTE_IN_MACRO = re.compile(rb"/\*(?:[^*\n\\]|\*(?!/)|\\\r?\n){0,300}+\*/(?=[^\n]{0,200}\\\r?\n)")
+_GOES_ON = re.compile(rb"\\\r?\n")
 _NO_END_OF_ROW = re.compile(rb"[^\n\r\\]")
 _NOTE_IN_ROW = re.compile(rb"#[ \t]*define\b[^\n/\"]{0,200}(?P<note>/\*[^*\n]{0,200}\*/)(?=[ \t]*[^\s/])")
 
@@ -136,7 +150,9 @@ _OF_POINTER = re.compile(
 def without_exports(source: bytes) -> bytes:
     """Blank attributes by macros, in a text with errors."""
     source = _OF_POINTER.sub(blanked, source)
-    source = _NOTE_IN_ROW.sub(blanked, _NOTE_IN_MACRO.sub(lambda it: _NO_END_OF_ROW.sub(b" ", it[0]), source))
+    if _GOES_ON.search(source) is not None:
+        source = _NOTE_IN_MACRO.sub(lambda it: _NO_END_OF_ROW.sub(b" ", it[0]), source)
+    source = _NOTE_IN_ROW.sub(blanked, source)
     source = _CONVENTION.sub(blanked, _SIZED.sub(lambda it: b"int".ljust(len(it[0])), source))
     for pattern in _AFTER_WORDS:
         source = pattern.sub(blanked, source)
@@ -252,7 +268,7 @@ _OBJC_ENUM = re.compile(
 
 def with_enums(source: bytes) -> bytes:
     """Read "NS_ENUM(NSInteger, Name)" as "enum Name"."""
-    return _OBJC_ENUM.sub(_as_enum, source)
+    return _OBJC_ENUM.sub(_as_enum, source) if b"_ENUM" in source or b"_OPTIONS" in source else source
 
 
 def _as_enum(found: re.Match[bytes]) -> bytes:

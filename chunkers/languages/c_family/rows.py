@@ -278,13 +278,29 @@ _OBJC_TEXT = re.compile(
     r"\n@(?:interface|protocol|implementation|class|import)\b"
     r"|\n(?:typedef (?:NS|CF)_(?:\w+_)?(?:ENUM|OPTIONS)[ \t]*\(|FOUNDATION_E)"
 )
-_CPP_TEXT = re.compile(
-    r"\n[ \t]*+(?:template[ \t]*<|namespace\b[^;=(]*$|class[ \t]+\w[^;(]*$|(?:public|private|protected)[ \t]*:[ \t]*$"
+# Most rows of C begin with none of these letters, and need no further look.
+_CPP_WORD = re.compile(
+    r"\n[ \t]*+(?=[tncpu#])"
+    r"(?:template[ \t]*<|namespace\b[^;=(]*$|class[ \t]+\w[^;(]*$|(?:public|private|protected)[ \t]*:[ \t]*$"
     r"|using[ \t]+\w|#[ \t]*include[ \t]*<(?:string|vector|memory|map|cstd\w+|iostream|utility|type_traits)>"
-    # Members without their class, as in headers that a class includes.
-    r"|(?:typedef[ \t]+)?typename[ \t]|[^\n;#\"/*':]*+::\w|[^\n;#\"(/*]*+\([^()\n\"]*+\)[ \t]*const[ \t]*[;{]?[ \t]*$)",
+    r"|(?:typedef[ \t]+)?typename[ \t])",
     re.MULTILINE,
 )
+# Members without their class, as in headers that a class includes.
+_CPP_NAME = re.compile(r"\n[ \t]*+[^\n;#\"/*':]*+::\w")
+_CPP_MEMBER = re.compile(r"\n[ \t]*+[^\n;#\"(/*]*+\([^()\n\"]*+\)[ \t]*const[ \t]*[;{]?[ \t]*$", re.MULTILINE)
+_END_OF_MEMBER = re.compile(r"const[ \t]*[;{]?[ \t]*$(?<!\wconst)", re.MULTILINE)
+
+
+def _is_cpp(text: str) -> bool:
+    """Tell if a row of a text says that it is C++; each row follows a line feed."""
+    if _CPP_WORD.search(text) is not None or ("::" in text and _CPP_NAME.search(text) is not None):
+        return True
+    return _END_OF_MEMBER.search(text) is not None and _CPP_MEMBER.search(text) is not None
+
+
+def _is_objc(text: str) -> bool:
+    return _OBJC_TEXT.search(text) is not None
 
 
 _LOCAL = (*words("struct enum union", rb"\b[^;{}()=]{0,200}\{"), rb"#[ \t]*define[ \t]", rb"typedef[ \t]")
@@ -312,7 +328,7 @@ C = Language(
     unsafe=nests_expressions,
     suffixes=(".c", ".h", ".idc", ".xs", ".h.cmake", ".h.cmake.in"),
     rules=_C_RULES,
-    dialects=(("objc", _OBJC_TEXT), ("cpp", _CPP_TEXT)),
+    dialects=(("objc", _is_objc), ("cpp", _is_cpp)),
     removed=(with_joined_macros, without_macros, without_attributes_of_types),
     nodes=_NODES,
     unread=Unread(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _TEXT = rb"\"(?:[^\"\\\n]|\\.)*+\""
 _TITLE = re.compile(_TEXT)
 _TITLED = re.compile(
-    rb"(?<![\w.\"])(?P<macro>[A-Z][A-Z0-9_]{2,})[A-Z0-9](?P<title>\s*+\(\s*+" + _TEXT + rb")"
+    rb"(?P<macro>[A-Z](?<![\w.\"].)[A-Z0-9_]{2,})[A-Z0-9](?P<title>\s*+\(\s*+" + _TEXT + rb")"
     rb"(?P<rest>(?:[^()\"{};#]|" + _TEXT + rb"|\((?:[^()\"{};#]|" + _TEXT + rb")*+\))*+\))"
     rb"(?=(?:\s|//[^\n]*+\n)*+\{)"
 )

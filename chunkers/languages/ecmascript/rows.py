@@ -324,10 +324,13 @@ _NEWER = re.compile(
     rb"|(?<=import )(?:defer|source)(?= +[\w*{])"
     rb"|(?<![\w.$])(?P<using>(?:await[ \t]+)?using)(?=[ \t]+\w+[ \t]*=)"
 )
+_NEWER_WORDS = b"accessor", b"import defer", b"import source", b"using"
 
 
 def readable_script(source: bytes) -> bytes:
     """Blank words that came after the grammars: `accessor`, `import defer`; `using` is read as `const`."""
+    if not any(word in source for word in _NEWER_WORDS):
+        return source
     return _NEWER.sub(lambda it: it["kept"] or (b"const".rjust(len(it[0])) if it["using"] else blank(it[0])), source)
 
 

@@ -60,4 +60,4 @@ def dialect_of(language: str, text: str) -> str:
 def _dialect_by_text(language: str, text: str) -> str:
     # Each stage of chunking a file asks, and the patterns look at all of a text.
     lines = f"\n{text}"
-    return next((name for name, pattern in BY_NAME[language].dialects if pattern.search(lines)), language)
+    return next((name for name, is_for in BY_NAME[language].dialects if is_for(lines)), language)
