@@ -89,7 +89,7 @@ _TOKEN = re.compile(
 )
 
 INTERFACE_SUFFIXES = (".json", ".yaml", ".yml")
-"""Files of these are read beyond `ScanOptions.max_file_bytes` if they describe an interface; other large data are not."""
+"""Files of these are read beyond `ScanOptions.max_file_bytes` if they describe an interface."""
 
 _FOR_READERS = frozenset({CODE, DOCUMENTATION})
 _HEAD = 4_000

@@ -12,6 +12,7 @@ from cqm.index.manifest.rows import ChunkRow
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.question import Question, definitions_term
+from cqm.index.search.contents.asked import contents_lines
 from cqm.index.search.named.almost import names_almost
 from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.declared_keys import declared_lines
@@ -156,7 +157,8 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
 def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
     """Read a question for the lines that declare a thing, or have a relation to a name; None for others."""
     relation, imported = relation_in(question.text), import_in(question.text)
-    lines = object_lines(lookup, question.text) or declared_lines(lookup, question.text)
+    text = question.text
+    lines = contents_lines(lookup.generation, question) or object_lines(lookup, text) or declared_lines(lookup, text)
     lines = lines or (related_lines(lookup, relation) if relation else {})
     lines = lines or (imported_lines(lookup, imported) if imported else {})
     if lines:
