@@ -28,9 +28,9 @@ _ESCAPES = re.compile(r"\\(?:n|r|t$)|\\([\"'`\\])")
 _TAG = re.compile(r"\[[^\]\n]{1,60}\][: ]{1,3}|\d[\d:., TZ/+-]{7,40} (?:\[?[A-Z]{3,8}\]?:? )?|[\w./-]{1,40}: ")
 _MOST_TAGS, _MOST_TRIES = 3, 6
 _LETTER, _SIGN = re.compile(r"[^\W\d_]"), re.compile(r"[^\w\s]")
-_LEAST_LETTERS, _LEAST_WEIGHT = 2, 7
+_LEAST_LETTERS, _LEAST_WEIGHT = 2, 6
 _SIGN_WEIGHT = 1
-_LEAST_SHARE = 0.4
+_LEAST_SHARE = 0.3
 """Of a line's letters and signs that its format string has to have, if that has not many."""
 _MANY = 24
 

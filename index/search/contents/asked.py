@@ -2,10 +2,13 @@
 
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.question import Question
-from cqm.index.search.contents.columns import column_lines
+from cqm.index.search.contents.columns import column_lines, is_of_column
 from cqm.index.search.contents.formats import made_lines
 from cqm.index.search.contents.resources import resource_lines
+from cqm.index.search.contents.rows import row_lines
 from cqm.index.search.contents.statements import statement_lines
+
+__all__ = ["contents_lines", "is_of_column"]
 
 
 def contents_lines(generation: Generation, question: Question) -> dict[str, int]:
@@ -24,4 +27,4 @@ def contents_lines(generation: Generation, question: Question) -> dict[str, int]
     lines = lines or resource_lines(generation, question.text)
     if lines or question.route or question.symbol:
         return lines
-    return made_lines(generation, question.text)
+    return row_lines(generation, question.text) or made_lines(generation, question.text)

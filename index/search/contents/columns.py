@@ -59,8 +59,7 @@ def column_lines(generation: Generation, text: str) -> dict[str, int]:
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    text = text.strip().rstrip("?. ")
-    found = next(filter(None, (form.fullmatch(text) for form in _ASKED)), None) if len(text) <= _LONGEST else None
+    found = _asked(text)
     if not found:
         return {}
     name, file = found["name"], found.groupdict().get("file") or ""
@@ -70,6 +69,16 @@ def column_lines(generation: Generation, text: str) -> dict[str, int]:
     if not lines and not file:
         lines = [*_of_programs(generation, name)]
     return {it.id: it.line for it in sorted(lines)[:_MOST_LINES]}
+
+
+def is_of_column(text: str) -> bool:
+    """Tell if a question asks for the tables or files that have a column."""
+    return _asked(text) is not None
+
+
+def _asked(text: str) -> re.Match[str] | None:
+    text = text.strip().rstrip("?. ")
+    return next(filter(None, (form.fullmatch(text) for form in _ASKED)), None) if len(text) <= _LONGEST else None
 
 
 def _of_tables(generation: Generation, name: str) -> Iterator[_At]:

@@ -152,12 +152,13 @@ def _around(read: Read, at: int) -> frozenset[str]:
     """Return the names of what encloses a text: the keys above it, and those of the chunk."""
     line = read.text.rfind("\n", 0, at) + 1
     indent = len(read.text[line:at]) - len(read.text[line:at].lstrip())
-    names = set(_PART.findall(read.chunk.symbol))
+    names = set[str]()
     for above in reversed([*_ABOVE.finditer(read.text, 0, line)]):
         if len(above[1]) < indent:
             indent = len(above[1])
             names.update(_PART.findall(above[2]))
-    return frozenset(names)
+    # A chunk of the middle of a file is named after what encloses it.
+    return frozenset(names if read.chunk.start_line == 1 else {*names, *_PART.findall(read.chunk.symbol)})
 
 
 def _uses(generation: Generation, texts: Sequence[_Text]) -> dict[str, int]:

@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     r"'(?:[^'\n]|'')*'|\"[^\"\n]*\"|[@:$]\w+|%\(?\w*\)?[sd]|\$?\{[^{}\n]{0,60}\}|\?|\b\d[\w.]*|(?P<word>[A-Za-z_]\w*)"
 )
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_QUOTES = frozenset("\"'`")
 _MOST_BETWEEN = 3
 """Words of a program that may stand where the question has a value: `:name`, `' . $id . '`."""
 _ENDS = re.compile(r"[^\w\"'`;]{0,12}(?:[?$:@%]\w{0,40})?[)\s]{0,8}(?:;|[\"'`]\s*[;),])")
@@ -50,7 +51,7 @@ def statement_lines(generation: Generation, text: str) -> dict[str, int]:
         StoreError, ManifestError: the index cannot be read.
     """
     found = _STATEMENT.search(text.strip()) if len(text) <= _LONGEST else None
-    words = _words(found["sql"].rstrip("\"'`; ")) if found else []
+    words = _words(found["sql"]) if found else []
     if len([it for it in words if it]) < _LEAST_WORDS:
         return {}
     terms = query_terms(" ".join(filter(None, words)))
@@ -67,6 +68,9 @@ def _rank(read: Read) -> tuple[bool, bool, str, int]:
 def _words(sql: str) -> list[str]:
     """Return the words of a statement in lower case; one or several values in a row are an empty word."""
     words: list[str] = []
+    sql = sql.rstrip("; ")
+    # The quote that ends a quoted statement.
+    sql = sql[:-1] if sql[-1:] in _QUOTES and sql.count(sql[-1]) % 2 else sql
     for found in _TOKEN.finditer(sql):
         # Names may stand in quotes as values do: `"user"."id"`.
         word = (found["word"] or (found[0].strip('"') if found[0][:1] == '"' else "")).lower()
