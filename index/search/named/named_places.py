@@ -37,8 +37,7 @@ _MOST_CHUNKS = 50
 """Most chunks to come first: half of the largest page."""
 _FEW_NAMESAKES = 4
 """More functions of one name tell nothing."""
-_WHOLE = 2
-"""Grade of a file under another path; see `Match`."""
+_WHOLE = 2  # Grade of a file under another path; see `Match`.
 _WORD = re.compile(r"\w+")
 _FOLDER = re.compile(r"[\w-]+")
 _BUILT = re.compile(r"/node_modules/(?:[^/]+/){0,6}(?P<package>[^/@]+)/(?:dist|build|lib|out|esm|cjs|es)/")
@@ -163,8 +162,7 @@ def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
     if lines := lines or (imported_lines(lookup, imported) if imported else {}):
         return Names(without_names(question), routed=lines)
     if said := _said_lines(lookup, question):
-        # The chunk's own key is named after the question.
-        return Names(question, routed=said)
+        return Names(question, routed=said)  # The chunk's own key is named after the question.
     is_missing = imported or (relation and relation.is_name and not relation.is_bare) or is_of_column(text)
     return Names(question, is_route_missing=True) if is_missing else None
 
