@@ -94,7 +94,8 @@ def _of_tables(generation: Generation, name: str) -> Iterator[_At]:
         if found := form.search(read.text):
             is_defined = any(it.rpartition(".")[2] == name for it in read.chunk.defines)
             is_created = is_defined or _CREATES.search(read.text, 0, found.start()) is not None
-            yield _at(read, found, 2 * (not is_created))
+            # SQL's names have no case, but a schema of another dialect may write the same one otherwise.
+            yield _at(read, found, 2 * (not is_created) + 8 * (name not in found[0]))
 
 
 def _of_records(generation: Generation, name: str) -> Iterator[_At]:
