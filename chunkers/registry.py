@@ -135,6 +135,8 @@ def _cut_template_file(text: str, _language: str, path: str, options: ChunkOptio
 
 _DATA_REACH = 4
 """A tree of data takes up to 45 times the text's size in memory, and up to 2 s a megabyte."""
+_OPENAPI_REACH = 8
+"""Descriptions of interfaces of several MB are common, and each of their operations is asked for."""
 
 
 LINES = Chunker("lines", frozenset(), _cut_lines, parses=False)
@@ -142,7 +144,7 @@ LINES = Chunker("lines", frozenset(), _cut_lines, parses=False)
 
 CHUNKERS = (
     Chunker("issue", frozenset({"json"}), pieces_of_github, parses=False, reads=is_about_issues),
-    Chunker("openapi", frozenset({"json", "yaml"}), pieces_of_openapi, reach=_DATA_REACH, reads=is_openapi),
+    Chunker("openapi", frozenset({"json", "yaml"}), pieces_of_openapi, reach=_OPENAPI_REACH, reads=is_openapi),
     Chunker("data", frozenset({"json", "yaml", "toml"}), _cut_data, reach=_DATA_REACH),
     Chunker("notebook", frozenset({"jupyter"}), _cut_notebook, parses=False),
     Chunker("table", frozenset({"csv"}), pieces_of_table, parses=False),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
@@ -30,6 +31,12 @@ _HEAD = 4_000
 _FORMATS = r"(?:openapi|swagger|asyncapi)"
 _YAML_VERSION = re.compile(rf"""^["']?{_FORMATS}["']?[ \t]*:[ \t]*["']?\d""", re.MULTILINE)
 _JSON_VERSION = re.compile(rf'"{_FORMATS}"\s*:\s*"\d')
+_SORTED = re.compile(r'\s*\{\s*"(?:channels|components|definitions|basePath|consumes|host|info|externalDocs)"\s*:')
+"""The beginning of a text whose keys are sorted, so that its version stands behind large members."""
+_BRACES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')
+_STEPS = {"{": 1, "}": -1}
+_FEW = 3
+"""Texts of the version to look at: an example may quote it."""
 
 
 class _Operation(NamedTuple):
@@ -38,13 +45,26 @@ class _Operation(NamedTuple):
 
 
 def is_openapi(text: str) -> bool:
-    """Tell if the first lines of a JSON or YAML text declare it as the description of an interface."""
+    """Tell if a member of the root of a JSON or YAML text declares it as the description of an interface.
+
+    It mostly stands in the first lines. Tools that sort keys write it behind "components" and "info".
+    """
     head = text[:_HEAD]
     if not head.lstrip().startswith("{"):
-        return _YAML_VERSION.search(head) is not None
-    found = _JSON_VERSION.search(head)
-    # It must be a member of the root, not the version of a package of the same name.
-    return found is not None and head.count("{", 0, found.start()) - head.count("}", 0, found.start()) == 1
+        return _YAML_VERSION.search(head if "\npaths:" not in text and "\nchannels:" not in text else text) is not None
+    if found := _JSON_VERSION.search(head):
+        # It must be a member of the root, not the version of a package of the same name.
+        return head.count("{", 0, found.start()) - head.count("}", 0, found.start()) == 1
+    begun = _SORTED.match(head)
+    return begun is not None and any(_is_member(text, it.start()) for it in islice(_JSON_VERSION.finditer(text), _FEW))
+
+
+def _is_member(text: str, at: int) -> bool:
+    """Tell if a position of a JSON text stands in its root object."""
+    depth = 0
+    for found in _BRACES.finditer(text, 0, at):
+        depth += _STEPS.get(found[0], 0)
+    return depth == 1
 
 
 def pieces_of_openapi(text: str, language: str, options: ChunkOptions) -> Cut:

@@ -19,7 +19,7 @@ from cqm.chunkers.text_of_file import PDF_SUFFIX, is_readable, read_text
 from cqm.index.disk.beneath import NotRegularError, open_regular, opened_root
 from cqm.index.files.ignore import rules_of
 from cqm.index.files.listing import Folders, Listing, NamesOf, list_below, list_tree, parent_of
-from cqm.index.files.skip import reason_by_name, reason_by_text, reason_of_folder
+from cqm.index.files.skip import INTERFACE_SUFFIXES, reason_by_name, reason_by_text, reason_of_folder
 from cqm.index.model.errors import ScanError, UnreadableFileError, VanishedFileError, remedy_of_shortage
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import SkipReason
@@ -38,10 +38,11 @@ _READABLE = "Give the path of a folder or file that you may read."
 _FACTORS = {
     PDF_SUFFIX: 20,
     ".ipynb": 8,
+    **dict.fromkeys(INTERFACE_SUFFIXES, 8),
     **dict.fromkeys((".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".texi", ".texinfo"), 4),
 }
 """Times `ScanOptions.max_file_bytes`, by suffix: fonts and images fill PDFs and notebooks, and 20 MB of a PDF contain
-about 1 MB of text. Changelogs of several MB are read in half a second a MB."""
+about 1 MB of text. Changelogs of several MB are read in half a second a MB. Of JSON and YAML the text decides."""
 
 _REASONS = (
     (EncryptedError, SkipReason.ENCRYPTED),

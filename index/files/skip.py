@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from cqm.chunkers.detect import TEXT, is_generated, is_minified, language_of
 from cqm.chunkers.documents.pdf_text import can_read_pdf
 from cqm.chunkers.source_types import CODE, DOCUMENTATION, source_type_of
+from cqm.chunkers.structured.openapi import is_openapi
 from cqm.chunkers.text_of_file import PDF_SUFFIX
 from cqm.index.model.options import ALL, NONE, ScanOptions
 from cqm.index.model.query import SkipReason
@@ -86,6 +87,9 @@ _TOKEN = re.compile(
     r"|<(?:password|passphrase)>[^<$]|ClearTextPassword|\"(?:password|oauth|token)\"",
     re.IGNORECASE,
 )
+
+INTERFACE_SUFFIXES = (".json", ".yaml", ".yml")
+"""Files of these are read beyond `ScanOptions.max_file_bytes` if they describe an interface."""
 
 _FOR_READERS = frozenset({CODE, DOCUMENTATION})
 _HEAD = 4_000
@@ -220,6 +224,8 @@ def reason_by_text(path: str, text: str, options: ScanOptions) -> SkipReason | N
     is_secret = _PRIVATE_KEY.match(text) or (name in _CLIENT_SETTINGS and _TOKEN.search(text))
     if is_secret and not is_allowed_path(path, options.secrets.allow_paths):
         return SkipReason.SECRET
+    if len(text) > options.max_file_bytes and name.endswith(INTERFACE_SUFFIXES) and not is_openapi(text):
+        return SkipReason.TOO_LARGE
     if options.include_generated == ALL:
         return None
     if is_minified(path, text):

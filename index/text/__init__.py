@@ -7,6 +7,7 @@ __all__ = [
     "diagnostics",
     "exact_words",
     "foreign",
+    "format_strings",
     "globs",
     "headers",
     "issues",

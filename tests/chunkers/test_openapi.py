@@ -185,3 +185,17 @@ def test_a_long_operation_is_named_where_it_begins(path: str) -> None:
         assert f"send{name[1:]}" in first.text
         assert first.symbol == f"POST {name}"
         assert [piece for piece in chunks if f"send{name[1:]}" in piece.text] == [first]
+
+
+@pytest.mark.parametrize("version", ["openapi", "swagger"])
+def test_sorted_keys_hide_no_description(version: str) -> None:
+    described = {**{key: value for key, value in PETS.items() if key != "openapi"}, version: "3.0.0"}
+    many = {f"Type{number}": {"type": "object", "properties": {"a" * 60: {"type": "string"}}} for number in range(90)}
+    described["components"] = {"schemas": many}
+    text = json.dumps(described, indent=1, sort_keys=True)
+    assert "GET /pets/{id}" in {it.symbol for it in chunk(Document("a.json", text)).chunks}
+
+
+def test_a_quoted_version_makes_no_description() -> None:
+    text = json.dumps({"components": {"a": "b" * 5_000, "example": {"openapi": "3.0.0"}}, "paths": {}}, indent=1)
+    assert all(it.kind != "operation" for it in chunk(Document("a.json", text)).chunks)

@@ -44,7 +44,9 @@ def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str,
         StoreError, ManifestError: the index cannot be read.
     """
     # A text of a program may have the name of a symbol; one that only translations define has it for their text.
-    if any(are_so([it for it in lookup.of(name) if not _OF_TEXTS.search(it.path)], name) for name in names):
+    if not key.is_told and any(
+        are_so([it for it in lookup.of(name) if not _OF_TEXTS.search(it.path)], name) for name in names
+    ):
         return {}
     # Of a word that is no other one, the chunks that have it are known at once.
     word = key.parts[-1] if key.parts else key.name

@@ -12,6 +12,7 @@ from cqm.index.manifest.rows import ChunkRow
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.question import Question, definitions_term
+from cqm.index.search.contents.asked import contents_lines, is_of_column
 from cqm.index.search.named.almost import names_almost
 from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.declared_keys import declared_lines
@@ -36,8 +37,7 @@ _MOST_CHUNKS = 50
 """Most chunks to come first: half of the largest page."""
 _FEW_NAMESAKES = 4
 """More functions of one name tell nothing."""
-_WHOLE = 2
-"""Grade of a file under another path; see `Match`."""
+_WHOLE = 2  # Grade of a file under another path; see `Match`.
 _WORD = re.compile(r"\w+")
 _FOLDER = re.compile(r"[\w-]+")
 _BUILT = re.compile(r"/node_modules/(?:[^/]+/){0,6}(?P<package>[^/@]+)/(?:dist|build|lib|out|esm|cjs|es)/")
@@ -77,8 +77,8 @@ class Names(NamedTuple):
         paths: of the files it names.
         note: told if nothing has the name.
         is_file_missing: whether that is the name of a file, or a route that fits only in part.
-        routed: the lines of the route's declarations and handlers, or of those of a Kubernetes object, an option of a
-            command line or a table, by id of their chunks; best first.
+        routed: the lines that declare a route, an object of Kubernetes, an option or a table, or that data say; by id
+            of their chunks, best first.
         is_route_missing: whether it is a route that nothing declares, or asks for a relation that nothing has.
     """
 
@@ -155,16 +155,15 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
 
 def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
     """Read a question for the lines that declare a thing, or have a relation to a name; None for others."""
-    relation, imported = relation_in(question.text), import_in(question.text)
-    lines = object_lines(lookup, question.text) or declared_lines(lookup, question.text)
+    text = question.text
+    relation, imported = relation_in(text), import_in(text)
+    lines = contents_lines(lookup.generation, question) or object_lines(lookup, text) or declared_lines(lookup, text)
     lines = lines or (related_lines(lookup, relation) if relation else {})
-    lines = lines or (imported_lines(lookup, imported) if imported else {})
-    if lines:
+    if lines := lines or (imported_lines(lookup, imported) if imported else {}):
         return Names(without_names(question), routed=lines)
     if said := _said_lines(lookup, question):
-        # The chunk's own key is named after the question.
-        return Names(question, routed=said)
-    is_missing = imported or (relation and relation.is_name and not relation.is_bare)
+        return Names(question, routed=said)  # The chunk's own key is named after the question.
+    is_missing = imported or (relation and relation.is_name and not relation.is_bare) or is_of_column(text)
     return Names(question, is_route_missing=True) if is_missing else None
 
 

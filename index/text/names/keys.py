@@ -19,6 +19,13 @@ _KEY = re.compile(
     rf"|(?:docker (?:stage |build .{{0,100}}?--target[ =])|COPY --from=|AS )(?P<stage>\w[\w.-]*)(?: \.)?"
     rf"|(?P<constant>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+))(?:=\S{{0,100}})?[`'\"\]:]{{0,2}}(?: header| event| setting| key)?"
 )
+_TOLD = re.compile(
+    rf"(?:the )?(?:(?P<event>event|hook|signal)|(?:config(?:uration)? )?(?:setting|option|property))"
+    r"(?: (?:named|called))?"
+    rf" {_MARKS}(?P<name>[A-Za-z_]\w{{2,80}})[`'\"\]]{{0,2}}",
+    re.IGNORECASE,
+)
+"""A key that the question calls one, though a function may have its name."""
 _QUOTED, _ALONE = r"[\"'`]KEY[\"'`:]", r"(?<![\w-])KEY(?![\w-])"
 _FORMS = {
     "id": (
@@ -36,6 +43,11 @@ _FORMS = {
     "constant": (r"^[ \t]*(?:-[ \t]+|export |ENV |ARG |set )?[\"']?KEY[\"']?[ \t]*[:=]", _ALONE),
 }
 """Lines with a key of each kind, the surest first."""
+_OF_EVENT = (
+    r"(?i:emit|\bon|once|trigger|dispatch|fire|publish|subscri|listen|hook|action|filter|signal|event|notify)\w*"
+    r"[^\w\n]{1,4}[\"'`]KEY[\"'`]"
+)
+_OF_SETTING = r"(?i:\bget|config|setting|option|pref|prop)\w*[^\w\n]{1,4}(?:\w{1,40},[ ])?[\"'`]KEY[\"'`]"
 _PATTERN = re.compile(
     r"(?:reg(?:ular )?ex(?:p|pression)? )?(?P<open>[/`'\"]?)(?P<pattern>\S.{4,180}\S)(?P=open)(?P<flags>[a-z]{0,6})"
 )
@@ -56,11 +68,13 @@ class Key(NamedTuple):
         name: as lines have it.
         forms: of lines with it, the surest first.
         parts: of a path, which may stand on several lines of a file of settings; empty for others.
+        is_told: whether the question says that it is a key: then a symbol of its name is not meant.
     """
 
     name: str
     forms: tuple[re.Pattern[str], ...]
     parts: tuple[str, ...] = ()
+    is_told: bool = False
 
 
 def key_in(text: str) -> Key | None:
@@ -74,6 +88,9 @@ def key_in(text: str) -> Key | None:
     text = text.strip()
     if not text or len(text) > _LONGEST or "\n" in text:
         return None
+    if told := _TOLD.fullmatch(text):
+        own, form = re.escape(told["name"]), _OF_EVENT if told["event"] else _OF_SETTING
+        return Key(told["name"], _compiled(*(it.replace("KEY", own) for it in (form, *_FORMS["name"]))), is_told=True)
     found = _KEY.fullmatch(text)
     if found is None:
         return _pattern_in(text)

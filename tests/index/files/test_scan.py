@@ -189,6 +189,15 @@ def test_a_file_over_the_size_limit_is_skipped(tmp_path: Path) -> None:
     }
 
 
+def test_a_description_of_an_interface_may_be_larger_than_other_data(tmp_path: Path) -> None:
+    write(tmp_path, "api.json", text='{"components": "' + "x" * 300 + '",\n "openapi": "3.0.0", "paths": {}}')
+    write(tmp_path, "data.json", text='{"rows": ["' + "x" * 300 + '"]}')
+    options = ScanOptions(max_file_bytes=100)
+    reasons = {name: read_file(tmp_path, name, options).skip for name in ("api.json", "data.json")}
+    assert reasons == {"api.json": None, "data.json": SkipReason.TOO_LARGE}
+    assert read_file(tmp_path, "api.json", ScanOptions(max_file_bytes=30)).skip is SkipReason.TOO_LARGE
+
+
 def test_cqmignore_leaves_out_and_brings_back_what_git_ignores(tmp_path: Path) -> None:
     write(tmp_path, "a.py", "b.log", "keep.log", "sub/c.py", "sub/d.py", "out/e.py")
     write(tmp_path, ".gitignore", text="*.log\nout/\n")

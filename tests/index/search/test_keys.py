@@ -27,6 +27,8 @@ FILES = {
     "web/page.html": '<main>\n  <nav id="side-menu" data-open-state="closed"></nav>\n</main>\n',
     "web/menu.js": "export function sideMenu(menu) {\n  return menu.side;\n}\n",
     "web/size.js": "const PIXELS = 3;\nexport const isSize = (text) => /^(\\d+)(?:px|em)$/.test(text);\n",
+    "web/close.js": "export function closeAll(menu) {\n  menu.open = false;\n}\n",
+    "web/panel.js": "export class Panel {\n  hide() {\n    this.emit('closeAll', this);\n  }\n}\n",
     "tools/run.sh": "#!/bin/sh\nset -e\ncargo build --frozen-lockfile --release\n",
     "Dockerfile": "FROM alpine AS base-image\nRUN x\n\nFROM base-image AS builder\nRUN y\n",
     "src/Order.java": "package shop;\n\npublic class Order {\n  private String orderId;\n  private long totalPrice;\n"
@@ -61,6 +63,7 @@ def ask(index: Index, text: str) -> Answer:
         ("orders.sent_notice", "lang/en/orders.php", 3),
         ("#side-menu", "web/page.html", 2),
         ("data-open-state", "web/page.html", 2),
+        ('event "closeAll"', "web/panel.js", 3),
         (r"/^(\d+)(?:px|em)$/", "web/size.js", 2),
         (r"regex ^(\d+)(?:px|em)$", "web/size.js", 2),
         ("--frozen-lockfile", "tools/run.sh", 3),

@@ -1,0 +1,30 @@
+"""Find the lines that a question asks for by what data say."""
+
+from cqm.index.generations.generation import Generation
+from cqm.index.ranking.question import Question
+from cqm.index.search.contents.columns import column_lines, is_of_column
+from cqm.index.search.contents.formats import made_lines
+from cqm.index.search.contents.resources import resource_lines
+from cqm.index.search.contents.rows import row_lines
+from cqm.index.search.contents.statements import statement_lines
+
+__all__ = ["contents_lines", "is_of_column"]
+
+
+def contents_lines(generation: Generation, question: Question) -> dict[str, int]:
+    """Return the lines of a statement, a column, a text of resources or the format of a log, by id of their chunk.
+
+    Parameters:
+        generation: to search.
+        question: any; one with places, a route or a name is asked for by these.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    if question.places:
+        return {}
+    lines = statement_lines(generation, question.text) or column_lines(generation, question.text)
+    lines = lines or resource_lines(generation, question.text)
+    if lines or question.route or question.symbol:
+        return lines
+    return row_lines(generation, question.text) or made_lines(generation, question.text)
