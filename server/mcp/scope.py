@@ -152,7 +152,7 @@ class Served:
             self._let_go(named)
         groups = self.settings.groups
         there = {name: [it for it in of_group if it.exists()] or of_group for name, of_group in groups.items()}
-        folders = [folder for each in asked for folder in there.get(str(each), (each,))]
+        folders = [folder for each in asked for folder in there.get(str(each)) or self.guard.places(str(each), named)]
         of_root: dict[Path, list[OpenPath]] = {}
         for folder in folders:
             at = self.open(str(folder), named)
