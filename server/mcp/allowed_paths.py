@@ -193,7 +193,8 @@ class Guard:
         roots = self.roots(named)
         if len(roots) == 1 or not path.strip() or _by_name(path.strip(), roots):
             return (path,)
-        there = [it for it in _plain(path.strip(), roots) if it.exists() and _is_in(it, roots)]
+        with _resolving(path):
+            there = [it for it in _plain(path.strip(), roots) if it.exists() and _is_in(it, roots)]
         return tuple(map(str, dict.fromkeys(there))) or (path,)
 
 
@@ -285,7 +286,8 @@ def _locate(path: str, roots: tuple[Path, ...]) -> Path:
         candidates = [real for it in spelled for real in (*_by_name(it, roots), *_plain(it, roots))]
     else:
         candidates = [real for it in spelled for real in (*_plain(it, roots), *_by_name(it, roots))]
-    return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
+    with _resolving(path):
+        return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
 
 
 def _plain(path: str, roots: tuple[Path, ...]) -> list[Path]:
