@@ -215,7 +215,10 @@ async def usages(  # noqa: PLR0913, PLR0917 - as above
     def is_there(found: SymbolUses) -> bool:
         return bool(found.definitions or found.namesakes or any(found.totals.values()))
 
-    return await run_sync(answered, asked, ask, write, is_there, cursor)
+    def is_near(found: SymbolUses) -> bool:
+        return bool(found.near)
+
+    return await run_sync(answered, asked, ask, write, is_there, cursor, None, is_near)
 
 
 @explained

@@ -149,3 +149,34 @@ async def test_another_checkout_inside_a_project_is_answered_by_its_own_index(
         assert ".trees" not in await told(client, "search", query="limit_retries")
         found = await told(client, "search", query="only_on_the_feature", path=".trees/feature")
         assert "new/app.py" in found
+
+
+async def test_a_slip_in_a_name_is_told_the_nearest_by_the_folder_that_has_it(
+    connect: "Connect", project: Path
+) -> None:
+    other = release(project.parent / "other", "open_door")
+    async with connect(project, other) as client:
+        found = await told(client, "usages", name="limit_retris")
+        assert found.startswith(
+            "In project:\nlimit_retris is no word of any file in the index. Did you mean limit_retries?"
+        )
+        assert "other" not in found
+
+
+async def test_a_note_and_an_answer_that_several_folders_share_are_told_once(connect: "Connect", project: Path) -> None:
+    other = release(project.parent / "other", "open_door")
+    async with connect(project, other) as client:
+        assert (await told(client, "search", query="repo:web retries")).count("`repo:web` is taken as words") == 1
+        nowhere = await told(client, "usages", name="zzqqxx")
+        assert nowhere.startswith("In project, other:\nzzqqxx is no word of any file")
+
+
+async def test_the_definition_in_one_folder_comes_before_a_mention_in_another(
+    connect: "Connect", project: Path
+) -> None:
+    first = release(project.parent / "first", "other_thing")
+    (first / "app.py").write_text("def other_thing():\n    shared_word = 1\n    return shared_word\n")
+    second = release(project.parent / "second", "shared_word")
+    async with connect(first, second) as client:
+        found = await told(client, "search", query="shared_word")
+        assert found.index("second/app.py") < found.index("first/app.py")
