@@ -49,7 +49,7 @@ _SCRIPTS = {
 _OTHER_SCRIPT = re.compile("[\u0400-\u04ff\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3]")
 _TURKISH = re.compile(
     r"\b(?:kim(?:ler)?|neler?|nere\w+|nas\u0131l|hangi|kaç(?:t\u0131r)?|çağ[\u0131i]?r\w+"
-    r"|kullan\w+|test(?:ler(?:i)?)?|uygul\w+|implement\w*"
+    r"|kullan\w+|testleri|için|uygul\w+|implement\w*"
     r"|gerçekleme\w+|genişleten|miras|türe\w+"
     r"|alt s\u0131n\u0131flar\u0131|değeri|stil(?:ler)?i|s\u0131n\u0131f\u0131\w*|çevirisi)\b",
     re.IGNORECASE,
