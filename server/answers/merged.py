@@ -87,17 +87,21 @@ def told_once(texts: Mapping[str, str]) -> list[str]:
 
 
 def below_each_other(texts: Mapping[str, str], mark: str) -> str:
-    """Join the texts of several roots, each below the name of its root.
+    """Join the texts of several roots, each below the name of its root; sentences that several say stand once.
 
     Parameters:
         texts: by the name of their root, all written with the mark.
         mark: prefix of CQM's lines, where lines of files may stand above.
     """
-    names: dict[str, list[str]] = {}
+    names: list[tuple[str, list[str]]] = []
     for name, text in texts.items():
-        names.setdefault(text, []).append(one_line(name))
-    heads = [f"{f'{mark} ' if number else ''}In {', '.join(of)}:" for number, of in enumerate(names.values())]
-    return "\n".join(f"{head}\n{text}" for head, text in zip(heads, names, strict=True))
+        same = next((of for other, of in names if other == text and mark not in text), None) if mark else None
+        if same is None:
+            names.append((text, [one_line(name)]))
+        else:
+            same.append(one_line(name))
+    heads = [f"{f'{mark} ' if number else ''}In {', '.join(of)}:" for number, (_, of) in enumerate(names)]
+    return "\n".join(f"{head}\n{text}" for head, (text, _) in zip(heads, names, strict=True))
 
 
 def within_root(what: str, name: str) -> str:
