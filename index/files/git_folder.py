@@ -7,7 +7,7 @@ folders named by `.git` and `commondir` may lie anywhere; of one that does not n
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -74,6 +74,19 @@ def git_folder_at(top: Path) -> GitFolder | None:
     except (OSError, ValueError):
         return None
     return GitFolder(top, own, common)
+
+
+def is_other_checkout(top: Path, around: Iterable[Path]) -> bool:
+    """Whether a folder is one more checkout, as `git worktree add` makes it, of the repository of a folder around it.
+
+    A bare repository is no checkout: its work trees are often all beside each other in the folder around it.
+    """
+    place = git_folder_at(top)
+    if place is None or place.own == place.common:
+        return False
+    common = os.path.realpath(place.common)
+    outer = (git_folder_at(folder) for folder in around)
+    return any(it and (it.own / "index").is_file() and os.path.realpath(it.common) == common for it in outer)
 
 
 def names_each_other(place: GitFolder) -> bool:

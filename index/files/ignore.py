@@ -7,6 +7,7 @@ over all. The `.ignore` and `.rgignore` files of other tools don't count.
 - `.cqmignore` files above the root count: one in the home folder applies to all projects.
 - In a repository git's files above the root count as they do for git, unless they ignore the root itself: a user naming
   an ignored folder wants it. Outside of any repository .gitignore files count too, but none above the root.
+- Another checkout of the same repository, as `git worktree add` makes it, is left out: it would repeat the project.
 - Repositories inside the tree, and submodules, have their own rules. A tracked file is in scope even if git's rules
   ignore it.
 - An ignore file counts only if it is a regular file of at most 1 MB; in the tree it may not be a link, as for git.
@@ -22,7 +23,7 @@ from pathlib import Path
 
 from cqm.index.disk.beneath import read_small, read_small_beneath
 from cqm.index.files import git
-from cqm.index.files.git_folder import git_folder_at
+from cqm.index.files.git_folder import git_folder_at, is_other_checkout
 from cqm.index.files.ignore_file import MOST_BYTES, NOTHING, IgnoreFile, bytewise, parse_excludes, parse_ignore_file
 from cqm.index.files.skip import pruned_names
 from cqm.index.files.wildmatch import GlobError
@@ -154,6 +155,8 @@ def rules_in(rules: Rules, tree: TreeRules, folder: str, opened: int | Path, nam
     cut = len(folder) + 1 if folder else 0
     if tree.uses_git and folder and ".git" in names:
         top = tree.root / folder
+        if rules.work_tree and is_other_checkout(top, (rules.work_tree.top,)):
+            return Rules(own=rules.own, only_tracked=True)
         rules = Rules(_of_work_tree(tree.root, top, cut), rules.own, WorkTree(top, cut=cut))
     if tree.uses_git and GIT_FILE in names and not rules.only_tracked:
         rules = replace(rules, git=_with(rules.git, _read(tree, opened, GIT_FILE), cut=cut))

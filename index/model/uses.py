@@ -132,6 +132,7 @@ class SymbolUses:
         namesakes: other definitions with the last part of a qualified name. A reference may be of one of these.
         callers: of the symbol, and where asked for also their callers, by level.
         callers_cut: whether more callers may exist than `callers` has.
+        near: names almost like it, where nothing has it.
     """
 
     name: str
@@ -148,3 +149,4 @@ class SymbolUses:
     namesakes: tuple[Definition, ...] = ()
     callers: tuple[Caller, ...] = ()
     callers_cut: bool = False
+    near: tuple[str, ...] = ()

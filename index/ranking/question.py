@@ -25,7 +25,7 @@ from cqm.index.text.names.notations import notations
 from cqm.index.text.names.parameters import parameters_in
 from cqm.index.text.names.parts import BETWEEN, NAME_PART, dotted, is_operator, name_key
 from cqm.index.text.places import NamedPlace, places_in
-from cqm.index.text.reports.quoted import sides_of, without_marks
+from cqm.index.text.reports.quoted import is_of_a_version, sides_of, without_marks
 from cqm.index.text.routes.asked import AskedRoute, route_in
 from cqm.index.text.said import said
 from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems, with_labels
@@ -83,6 +83,7 @@ class Question:
         topic: asked of the project itself; None for other questions.
         sentence: 0 for the name of a topic, 1 for a sentence, and degrees between.
         route: that it consists of; None for others.
+        is_quoted: whether it is a diff or `git blame`: lines that some version of a file has.
     """
 
     text: str
@@ -108,6 +109,7 @@ class Question:
     parameters: tuple[str, ...] = ()
     topic: Topic | None = None
     route: AskedRoute | None = None
+    is_quoted: bool = False
 
     @property
     def keys(self) -> frozenset[str]:
@@ -157,6 +159,7 @@ def read_question(text: str) -> Question:
         parameters=parameters_in(text) if symbol or names or lines else (),
         topic=topic_of(text, lowered),
         route=None if places else route_in(text),
+        is_quoted=is_of_a_version(text),
     )
 
 

@@ -74,7 +74,9 @@ def judged(
     signs = signs_of(question, results, seen.cosines, seen.terms, chunks, rarity)
     judgement = judge(question, signs)
     is_doubtful = is_file_missing or is_route_missing
-    if is_doubtful and (is_named or judgement.confidence is Confidence.HIGH):
+    # Neither its file nor most of its lines are here: the words that they share with others tell nothing.
+    is_elsewhere = question.is_quoted and not (best and PART in best[0].parts)
+    if (is_doubtful and is_named) or ((is_doubtful or is_elsewhere) and judgement.confidence is Confidence.HIGH):
         # The first ones are files of almost the name.
         judgement = judgement._replace(confidence=Confidence.LOW)
     return judgement, failed

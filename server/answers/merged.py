@@ -8,6 +8,7 @@ from pathlib import Path
 from cqm.index.model.errors import FilterError, QueryError, UnknownNameError
 from cqm.index.model.freshness import FreshState
 from cqm.index.model.query import Answer, Confidence, Hit, Matched, Query, page_start
+from cqm.index.text.names.parts import name_key
 from cqm.server.console import one_line
 
 _GRADES = (Confidence.HIGH, Confidence.LOW, Confidence.NONE)
@@ -67,21 +68,40 @@ def each_answer(asks: Mapping[str, Callable[[], Answer]]) -> dict[str, Answer]:
     if answers or not refusals:
         return answers
     first = next(iter(refusals.values()))
-    remedies = dict.fromkeys(error.remedy for error in refusals.values())
-    if len(refusals) > 1 and (len(remedies) > 1 or isinstance(first, FilterError)):
-        remedies = dict.fromkeys(f"{name}: {error.remedy}" for name, error in refusals.items())
+    remedies = told_once({name: error.remedy for name, error in refusals.items()})
     raise type(first)(first.message, remedy=" ".join(remedies), retryable=first.retryable)
 
 
+def told_once(texts: Mapping[str, str]) -> list[str]:
+    """Write texts of several roots, each once behind the names of its roots; without names where all say the same.
+
+    Parameters:
+        texts: by the name of their root; empty ones are left out.
+    """
+    roots: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        roots.setdefault(text, []).append(name)
+    if len(roots) == 1:
+        return [text for text in roots if text]
+    return [f"{', '.join(names)}: {text}" for text, names in roots.items() if text]
+
+
 def below_each_other(texts: Mapping[str, str], mark: str) -> str:
-    """Join the texts of several roots, each below the name of its root.
+    """Join the texts of several roots, each below the name of its root; sentences that several say stand once.
 
     Parameters:
         texts: by the name of their root, all written with the mark.
         mark: prefix of CQM's lines, where lines of files may stand above.
     """
-    heads = [f"{f'{mark} ' if number else ''}In {one_line(name)}:" for number, name in enumerate(texts)]
-    return "\n".join(f"{head}\n{text}" for head, text in zip(heads, texts.values(), strict=True))
+    names: list[tuple[str, list[str]]] = []
+    for name, text in texts.items():
+        same = next((of for other, of in names if other == text and mark not in text), None) if mark else None
+        if same is None:
+            names.append((text, [one_line(name)]))
+        else:
+            same.append(one_line(name))
+    heads = [f"{f'{mark} ' if number else ''}In {', '.join(of)}:" for number, (_, of) in enumerate(names)]
+    return "\n".join(f"{head}\n{text}" for head, (text, _) in zip(heads, names, strict=True))
 
 
 def within_root(what: str, name: str) -> str:
@@ -92,6 +112,8 @@ def within_root(what: str, name: str) -> str:
 def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
     """Join answers to a query of `of_each_root`: those of the surest roots first, then by chance.
 
+    Of equal chance, definitions of the name that was asked for come before texts that have it.
+
     Parameters:
         query: as it was asked.
         answers: by the name of their root.
@@ -99,11 +121,16 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
     found = list(answers.values())
     ranked = sorted(
         (
-            (_GRADES.index(answer.confidence), -(hit.score if hit.chance is None else hit.chance), _named(name, hit))
+            (
+                _GRADES.index(answer.confidence),
+                -(hit.score if hit.chance is None else hit.chance),
+                name_key(hit.symbol) not in answer.asked_names,
+                _named(name, hit),
+            )
             for name, answer in answers.items()
             for hit in answer.hits
         ),
-        key=itemgetter(0, 1),
+        key=itemgetter(0, 1, 2),
     )
     counts = [answer.matched for answer in found if answer.matched]
     first, end = page_start(query.cursor), _end(query)
@@ -113,7 +140,7 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
         hits=tuple(hit for *_, hit in ranked[first:end]),
         next_cursor=str(end) if is_more and end < _MOST else "",
         mode=next((answer.mode for answer in found if answer.chunks and not answer.degraded), found[0].mode),
-        degraded="; ".join(f"{name}: {answer.degraded}" for name, answer in answers.items() if answer.degraded),
+        degraded="; ".join(told_once({name: answer.degraded for name, answer in answers.items()})),
         files=sum(answer.files for answer in found),
         chunks=sum(answer.chunks for answer in found),
         complete=all(answer.complete for answer in found),
@@ -122,7 +149,7 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
         freshness=worst.freshness,
         confidence=min((answer.confidence for answer in found), key=_GRADES.index),
         matched=_total(counts) if counts else None,
-        asked_names=found[0].asked_names,
+        asked_names=tuple(dict.fromkeys(key for answer in found for key in answer.asked_names)),
         in_english=next((answer.in_english for answer in found if answer.in_english), ""),
     )
 

@@ -1,8 +1,12 @@
 """Check the folders a client may name: every path of a tool call passes here before anything is read."""
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -24,6 +28,9 @@ BRING_BACK = "Bring it back or mount its disk, or serve the folder that it is no
 """The remedy for a served folder that is gone."""
 _MOST_SHOWN = 200
 """Characters of a path in a message."""
+_ENDING = re.compile(r"(?::[0-9]{1,9}(?:[-:][0-9]{1,9})?|#L[0-9]{1,9}(?:-L?[0-9]{1,9})?|/\*{1,2})$")
+_MOST_COMPARED = 2_000
+_MOST_NEAR = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +177,25 @@ class Guard:
         if not root.exists():
             raise PathRefusedError(gone(root), remedy=BRING_BACK)
         if not real.exists():
-            remedy = f"Give a path below {', '.join(map(str, roots))}."
+            near = _nearest(path.strip(), roots)
+            remedy = f"Did you mean {', '.join(map(_shown, near))}? " if near else ""
+            remedy += f"Give a path below {', '.join(map(str, roots))}."
+            remedy += " A glob goes in `include`." if "*" in path else ""
             raise PathRefusedError(f"path {_shown(path)}: expected an existing file or folder.", remedy=remedy)
         return real, root
+
+    def places(self, path: str, named: ClientRoots = NO_ROOTS) -> tuple[str, ...]:
+        """Return a client's path as it is in each root that has it: `src` may be a folder of several.
+
+        Raises:
+            PathRefusedError: see `roots`.
+        """
+        roots = self.roots(named)
+        if len(roots) == 1 or not path.strip() or _by_name(path.strip(), roots):
+            return (path,)
+        with _resolving(path):
+            there = [it for it in _plain(path.strip(), roots) if it.exists() and _is_in(it, roots)]
+        return tuple(map(str, dict.fromkeys(there))) or (path,)
 
 
 def gone(root: Path) -> str:
@@ -252,20 +275,82 @@ def _only(roots: tuple[Path, ...]) -> Path:
 
 
 def _locate(path: str, roots: tuple[Path, ...]) -> Path:
-    """Resolve a path; look for a relative one in each root, then beside it, and take the first hit."""
+    """Resolve a path; look for a relative one in each root, then beside it, and take the first hit.
+
+    Lines after it (`client.py:20`) and an ending that means all of a folder (`lib/**`) count only where they are no
+    name. Among several roots, a root's name in front counts first: results are named so.
+    """
+    bare = _ENDING.sub("", path) or path
+    spelled = dict.fromkeys((path, bare))
+    if len(roots) > 1:
+        candidates = [real for it in spelled for real in (*_by_name(it, roots), *_plain(it, roots))]
+    else:
+        candidates = [real for it in spelled for real in (*_plain(it, roots), *_by_name(it, roots))]
+    with _resolving(path):
+        return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
+
+
+def _plain(path: str, roots: tuple[Path, ...]) -> list[Path]:
+    """Resolve a path relative to each root."""
+    with _resolving(path):
+        return [(root / Path(path).expanduser()).resolve() for root in roots]
+
+
+def _by_name(path: str, roots: tuple[Path, ...]) -> list[Path]:
+    """Resolve a path with the name of a root in front, as in results of several roots."""
+    named = [(root, Path(name)) for root, name in zip(roots, names_of(roots), strict=True)]
+    named += [(root, Path(root.name)) for root in roots]
+    with _resolving(path):
+        wanted = Path(path).expanduser()
+        return [(root / wanted.relative_to(name)).resolve() for root, name in named if _begins(wanted, name)]
+
+
+@contextmanager
+def _resolving(path: str) -> Iterator[None]:
     if "\0" in path:
         raise PathRefusedError("path: expected no NUL character.")
     try:
-        wanted = Path(path).expanduser()
-        candidates = [(root / wanted).resolve() for root in roots]
-        # The name of a root may stand before a path, as in results of several roots.
-        named = [(root, Path(name)) for root, name in zip(roots, names_of(roots), strict=True)]
-        named += [(root, Path(root.name)) for root in roots]
-        candidates += [(root / wanted.relative_to(name)).resolve() for root, name in named if _begins(wanted, name)]
-        return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
+        yield
     except (OSError, RuntimeError, ValueError) as error:
         why = (isinstance(error, OSError) and error.strerror) or str(error)
         raise PathRefusedError(f"path {_shown(path)} cannot be resolved: {why}.", remedy="Check the path.") from error
+
+
+def _nearest(path: str, roots: tuple[Path, ...]) -> list[str]:
+    """Name the roots, or files and folders in the deepest folder of a path that exists, with a name most like its own.
+
+    They are named as a client may name them: from their root, with its name in front where there are several.
+    """
+    names = dict(zip(roots, names_of(roots), strict=True))
+    by_name = {root: _by_name(path, (root,)) for root in roots} if len(roots) > 1 else {}
+    near: list[tuple[int, str]] = []
+    for root in roots:
+        for real in by_name.get(root) or ([] if any(by_name.values()) else _plain(path, (root,))):
+            folder = next((it for it in real.parents if it.is_dir()), root)
+            if not folder.is_relative_to(root):
+                continue
+            depth, missing = len(folder.relative_to(root).parts), real.relative_to(folder).parts[0]
+            found = [folder.relative_to(root) / name for name in _alike(missing, _names_in(folder))]
+            near += [(depth, (Path(names[root]) / it if len(roots) > 1 else it).as_posix()) for it in found]
+    deepest = max((depth for depth, _ in near), default=0)
+    is_of_root = len(roots) == 1 or deepest or any(by_name.values())
+    of_roots = [] if is_of_root else _alike(Path(path).parts[0], names.values())
+    return [*dict.fromkeys((*of_roots, *(name for depth, name in near if depth == deepest)))][:_MOST_NEAR]
+
+
+def _names_in(folder: Path) -> list[str]:
+    """Return names of a folder, of a huge one the first; hidden ones are nobody's slip."""
+    try:
+        with os.scandir(folder) as entries:
+            return [it.name for it in islice(entries, _MOST_COMPARED) if not it.name.startswith(".")]
+    except OSError:
+        # It cannot be read, so nothing in it is suggested.
+        return []
+
+
+def _alike(name: str, names: Iterable[str]) -> list[str]:
+    by_folded = {it.casefold(): it for it in names}
+    return [by_folded[it] for it in get_close_matches(name[:_MOST_SHOWN].casefold(), by_folded, _MOST_NEAR)]
 
 
 def _begins(path: Path, name: Path) -> bool:

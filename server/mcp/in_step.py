@@ -46,8 +46,8 @@ async def asked_in_step(
 ) -> list[Asked]:
     """Open the index of a path, without any those of all open folders, in step with their files."""
     served = ctx.request_context.lifespan_context
-    is_all = path is None or not path.strip()
-    opened = [it[0] for it in await run_sync(served.open_all, None, named)] if is_all else []
+    wanted = path if path and path.strip() else None
+    opened = [it[0] for it in await run_sync(served.open_all, wanted, named)]
     opened = opened or [await run_sync(served.open, path, named)]
     asked = []
     roots, several = [it.opened.index.root for it in opened], served.names(named)

@@ -13,7 +13,7 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.workers import Workers
 from cqm.server.answers.budget import most_tokens
-from cqm.server.answers.merged import below_each_other, names_of, within_root
+from cqm.server.answers.merged import below_each_other, names_of, told_once, within_root
 from cqm.server.boundary import new_mark
 from cqm.server.client_views import Views
 from cqm.server.config.settings import Settings
@@ -152,7 +152,7 @@ class Served:
             self._let_go(named)
         groups = self.settings.groups
         there = {name: [it for it in of_group if it.exists()] or of_group for name, of_group in groups.items()}
-        folders = [folder for each in asked for folder in there.get(str(each), (each,))]
+        folders = [folder for each in asked for folder in there.get(str(each)) or self.guard.places(str(each), named)]
         of_root: dict[Path, list[OpenPath]] = {}
         for folder in folders:
             at = self.open(str(folder), named)
@@ -262,6 +262,7 @@ def answered(
     is_there: Callable[[_Found], bool],
     cursor: str = "",
     budget: int | None = None,
+    is_near: Callable[[_Found], bool] | None = None,
 ) -> str:
     """Ask one index, or those of several folders; write the answers of those that found something below their names.
 
@@ -272,6 +273,7 @@ def answered(
         is_there: whether an index found anything.
         cursor: of the page before, which is one folder's.
         budget: tokens of the whole reply; None for the usual number.
+        is_near: whether an index has something almost like it, for where none found anything.
 
     Raises:
         CqmError: that of the only index, or all refuse.
@@ -294,15 +296,14 @@ def answered(
         except (QueryError, NotIndexedError) as error:
             errors[it.name] = error
     if not found:
-        remedies = [f"{name}: {error.remedy}" for name, error in errors.items() if error.remedy]
+        remedies = told_once({name: error.remedy for name, error in errors.items()})
         first = next(iter(errors.values()))
-        messages = dict.fromkeys(error.message for error in errors.values())
-        if len(messages) > 1:
-            messages = dict.fromkeys(f"{name}: {error.message}" for name, error in errors.items())
+        messages = told_once({name: error.message for name, error in errors.items()})
         message = " ".join([*messages, f"Looked for in {names}."])
         with _telling(above):
-            raise type(first)(message, remedy=" ".join(dict.fromkeys(remedies)))
-    found = [it for it in found if is_there(it[1])] or found
+            raise type(first)(message, remedy=" ".join(remedies))
+    is_near = is_near or is_there
+    found = next(filter(None, ([it for it in found if kept(it[1])] for kept in (is_there, is_near))), found)
     mark = new_mark(repr(it) for _, it in found)
     tokens = min(it.at.tokens_left(budget, it.notes + above) for it, _ in found) // len(found) - _HEAD_TOKENS
     texts = {it.name: it.notes + write(some, it, tokens, mark) for it, some in found}

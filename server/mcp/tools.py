@@ -175,7 +175,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         if len(groups) == 1:
             shown = of_root
         else:
-            of_root = of_each_root(of_root)
+            of_root = of_each_root(_without_inner(of_root, roots, opened.index.root))
         asks[name] = functools.partial(_searched, opened, of_root, note, wait_seconds)
     answer = await _searched_soon(groups[0][0].opened, shown) if len(groups) == 1 else None
     if answer is None:
@@ -215,7 +215,10 @@ async def usages(  # noqa: PLR0913, PLR0917 - as above
     def is_there(found: SymbolUses) -> bool:
         return bool(found.definitions or found.namesakes or any(found.totals.values()))
 
-    return await run_sync(answered, asked, ask, write, is_there, cursor)
+    def is_near(found: SymbolUses) -> bool:
+        return bool(found.near)
+
+    return await run_sync(answered, asked, ask, write, is_there, cursor, None, is_near)
 
 
 @explained
@@ -371,6 +374,14 @@ def _of_root(asked: Query, group: Sequence[OpenPath], like: str) -> Query:
         exclude=tuple(chain(*(at.globs(asked.exclude) for at in group))),
         like=like,
     )
+
+
+def _without_inner(query: Query, roots: Sequence[Path], root: Path) -> Query:
+    """Leave out what other roots inside a root answer for: no file is found twice."""
+    from cqm.index.text.globs import escaped  # start-up time
+
+    inner = [it.relative_to(root).as_posix() for it in roots if it != root and it.is_relative_to(root)]
+    return replace(query, exclude=(*query.exclude, *(f"/{escaped(path)}/**" for path in inner)))
 
 
 def _searched(opened: OpenIndex, query: Query, note: str, wait: float | None) -> Answer:

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import has_index
+from cqm.index.files.git_folder import is_other_checkout
 from cqm.index.generations.folders import current_name
 from cqm.index.model.progress import UpdateSummary
 from cqm.index.model.status import IndexStatus
@@ -225,13 +226,16 @@ class Workspace:
         """Find the root whose index answers for a path, at or above it and not above the allowed root.
 
         It is the nearest project with an index; without one, the nearest project; else the allowed root. So paths below
-        one root share one index, and the index of a folder inside a project never hides the project's.
+        one root share one index, and the index of a folder inside a project never hides the project's. A work tree of
+        git inside its project has an index of its own, since the project's leaves it out.
 
         Raises:
             SettingsError: the cqm.yml of a folder in between is not valid.
         """
         places = (place for place in (path, *path.parents) if place.is_relative_to(allowed))
         projects = [place for place in places if place == allowed or is_project(place)]
+        if own := next((place for place in projects if is_other_checkout(place, place.parents)), None):
+            return own
         indexed = (place for place in projects if place in self._open or self._has_index(place))
         return next(indexed, projects[0])
 

@@ -17,6 +17,7 @@ from cqm.index.model.errors import QueryError
 from cqm.index.model.query import page_start
 from cqm.index.model.uses import CallSite, Definition, Reference, ReferenceGroup, SymbolUses, UsesQuery
 from cqm.index.ranking.question import read_question
+from cqm.index.search.named.almost import names_almost
 from cqm.index.search.named.defining import NameLookup, meant_name
 from cqm.index.search.usages.at_line import LinePlace, line_place, symbol_at
 from cqm.index.search.usages.callers import callers_of
@@ -44,6 +45,7 @@ _LONGEST_LINE = 200
 _MOST_BASES = 12
 """Types whose subclasses are looked for; each costs as much as a question."""
 _MOST_RECENT = 4
+_MOST_NEAR = 3
 _DEFINITIONS, _NAMESAKES = "definitions", "namesakes"
 _UNPLACED = frozenset({COMMENT, DOCUMENT, STRING})
 
@@ -135,6 +137,7 @@ def find_usages(
     direct = [it for it in _possible_calls(found.references) if it[0].group is ReferenceGroup.CALLS]
     further = callers_of(lambda symbol: _calls(lookup, workers, symbol), name.qualified, direct, query.depth)
     at_own, at_others = found.at_definitions
+    is_unknown = not (definitions or others or references)
     return SymbolUses(
         f"{name.qualified} ({place})" if place else query.name,
         tuple(definitions),
@@ -149,6 +152,7 @@ def find_usages(
         str(start + query.limit) if start + query.limit < len(listed) else "",
         tuple(others),
         *further,
+        tuple(names_almost(generation.manifest.names, name.qualified)[:_MOST_NEAR]) if is_unknown else (),
     )
 
 

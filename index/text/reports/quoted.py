@@ -53,6 +53,11 @@ def _side(rows: list[str], kept: tuple[str, ...]) -> Quoted:
     return Quoted(tuple(lines), min(max(changed, 0), max(0, len(lines) - 1)))
 
 
+def is_of_a_version(text: str) -> bool:
+    """Whether a pasted text is a diff or `git blame`: lines that a version of some file has, and nothing else."""
+    return _ANY_MARK.search(text) is not None and (_BLAME.search(text) is not None or _is_diff(text))
+
+
 def without_marks(text: str) -> str:
     """Return a pasted text without the marks of a diff, a merge or `git blame`; as it is where it has none of them."""
     return _plain(text, _SIGN) if _ANY_MARK.search(text) else text

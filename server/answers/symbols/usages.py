@@ -41,7 +41,9 @@ def usage_text(uses: SymbolUses, token_budget: int | None = None, *, start: int 
     """
     name = one_line(uses.name)[:_LONGEST_NAME]
     if not uses.definitions and not uses.namesakes and not sum(uses.totals.values()):
-        return f"{name} is no word of any file in the index. Search for it in other words.\n"
+        near = ", ".join(map(symbol_name, uses.near))
+        hint = f"Did you mean {near}?" if near else "Search for it in other words."
+        return f"{name} is no word of any file in the index. {hint}\n"
     mark = mark or new_mark(_texts(uses))
     head = [*_header(uses, name), explain_mark(mark)]
     room = (token_budget or _UNBOUNDED) - tokens_of_lines(head) - _TAIL_TOKENS

@@ -217,6 +217,24 @@ def test_a_linked_work_tree_heeds_the_rules_of_its_repository(repository: Path, 
     assert found(tmp_path / "tree") == [".gitignore", "out/c.py", "public.py"]
 
 
+def test_another_checkout_inside_a_repository_is_left_out(repository: Path) -> None:
+    git(repository, "worktree", "add", "--quiet", ".trees/feature")
+    assert found(repository) == [".gitignore", "a.py", "out/c.py"]
+    assert found(repository, [".trees/feature/out/c.py"]) == []
+    assert found(repository / ".trees/feature") == [".gitignore", "out/c.py"]
+
+
+def test_checkouts_beside_a_bare_repository_are_found_from_the_folder_around_them(
+    repository: Path, tmp_path: Path
+) -> None:
+    around = tmp_path / "around"
+    around.mkdir()
+    git(around, "clone", "--quiet", "--bare", str(repository), ".bare")
+    write(around, ".git", "gitdir: ./.bare\n")
+    git(around, "worktree", "add", "--quiet", "main_tree")
+    assert "main_tree/out/c.py" in found(around)
+
+
 def test_a_repository_without_a_commit_has_its_own_rules_too(repository: Path) -> None:
     git(repository, "init", "--quiet", "new")
     write(repository, "new/kept.log")

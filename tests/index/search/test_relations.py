@@ -127,13 +127,41 @@ def test_a_relation_is_answered_by_the_line_that_has_it(index: Index, text: str,
         ("MAX_RETRIES 的值是什么", "lib/settings.py", 3),
         ("wo wird Store registriert", "src/store/StoreModule.kt", 5),
         ("CSS für .mail-card", "web/style.css", 1),
+        ("где вызывается функция parse_address?", "lib/handlers.py", 8),
+        ("skąd wywoływana jest parse_address", "lib/handlers.py", 8),
+        ("Kde se volá parse_address?", "lib/handlers.py", 8),
+        ("parse_address'i kim çağ\u0131r\u0131yor?", "lib/handlers.py", 8),
+        ("parse_address nerede kullan\u0131l\u0131yor", "lib/handlers.py", 8),
+        ("тесты для parse_address", "tests/test_handlers.py", 5),
+        ("jak testowane jest parse_address", "tests/test_handlers.py", 5),
+        ("existují testy pro parse_address?", "tests/test_handlers.py", 5),
+        ("parse_address için testler", "tests/test_handlers.py", 5),
+        ("классы, реализующие Store", "src/store/DiskStore.kt", 1),
+        ("kto implementuje Store?", "src/store/DiskStore.kt", 1),
+        ("které třídy implementují Store", "src/store/DiskStore.kt", 1),
+        ("hangi s\u0131n\u0131flar Store'u uyguluyor", "src/store/DiskStore.kt", 1),
+        ("где читается переменная окружения MAIL_TOKEN", "lib/settings.py", 4),
+        ("jaka jest wartość MAX_RETRIES", "lib/settings.py", 3),
+        ("MAX_RETRIES'in değeri nedir?", "lib/settings.py", 3),
+        ("styly třídy .mail-card", "web/style.css", 1),
     ],
 )
 def test_a_relation_may_be_asked_in_another_language(index: Index, text: str, path: str, line: int) -> None:
     assert first(index, text) == (path, line)
 
 
-@pytest.mark.parametrize("text", ["wer liest eigentlich gerne Bücher", "qui utilise la mémoire", "die Tests für alles"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("wer liest eigentlich gerne Bücher", "qui utilise la mémoire", "die Tests für alles"),
+        *(
+            "кто использует память",
+            "gdzie jest zapisany plik",
+            "kde se ukládá soubor",
+            "bellek nerede kullan\u0131l\u0131yor",
+        ),
+    ],
+)
 def test_plain_words_of_another_language_ask_for_no_relation(index: Index, text: str) -> None:
     assert not [hit for hit in ask(index, text).hits if hit.asked_line]
 

@@ -144,3 +144,23 @@ def test_a_function_in_a_profile_or_a_report_of_tests_is_found(index: Index, tex
 )
 def test_marks_of_blame_and_diff_hide_no_copied_line(index: Index, text: str) -> None:
     assert first(index, text).path in {"app/steps.py", "app/copies.py"}
+
+
+ELSEWHERE = (
+    "+  return the modified cart item of all changes\n-  order the lines by status\n   cart.item = changes",
+    "1a2b3c4d (Ann 2026-01-02 10:11:12 +0100 7) cart.item = modified changes of the cart, item by item",
+)
+
+
+@pytest.mark.parametrize("text", ELSEWHERE)
+def test_lines_of_a_diff_or_blame_of_another_project_are_never_sure(index: Index, text: str) -> None:
+    """Once their words told: each of them is somewhere."""
+    assert index.search(Query(text)).confidence is not Confidence.HIGH
+
+
+def test_lines_of_a_diff_that_the_project_has_are_sure_without_its_path(index: Index) -> None:
+    answer = index.search(
+        Query("@@ -1,2 +1,2 @@\n def git_status(changes):\n+    return [it.modified for it in changes]\n")
+    )
+    assert answer.hits[0].path == "app/status.py"
+    assert answer.confidence is Confidence.HIGH

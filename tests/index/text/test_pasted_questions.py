@@ -54,6 +54,10 @@ SEEDS = (
         "wer ruft ",
         "qui appelle ",
         "\u54ea\u91cc\u8c03\u7528\u4e86",
+        "\u0433\u0434\u0435 ",
+        "kto ",
+        "nerede ",
+        "a'b ",
     ),
     *("HTTP/1.1 200\n", "I1127 10:11:12.1  1 a:1] ", "W/a( 1): ", "a\u3092\u547c\u3073\u51fa\u3057\u3066"),
 )
@@ -62,7 +66,8 @@ SEEDS = (
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("end", ["", "\0", "x" * 200 + "!"])
 def test_a_question_made_to_take_long_takes_no_longer(seed: str, end: str) -> None:
-    as_english("wer ruft x auf")
+    for text in ("wer ruft x auf", "\u0433\u0434\u0435 x", "kto x", "kde x", "x nerede"):
+        as_english(text)
     began = time.process_time()
     for size in (190, 20_000):
         text = seed * (size // len(seed)) + end

@@ -194,3 +194,63 @@ def test_a_server_started_inside_a_project_serves_all_of_it(project: Path) -> No
     inside.mkdir(exist_ok=True)
     assert make_guard((), working=inside).roots() == (project,)
     assert make_guard((inside,), working=inside).roots() == (inside,)
+
+
+def two_roots(project: Path) -> tuple[Guard, Path]:
+    other = project.parent / "other"
+    for folder in ("src", "project/src"):
+        (other / folder).mkdir(parents=True)
+    (other / "src" / "client.py").write_text("pass\n")
+    return make_guard([other, project]), other
+
+
+@pytest.mark.parametrize("path", ["src/app.py:20", "src/app.py:3-9", "src/app.py:3:14", "src/app.py#L3-L9"])
+def test_lines_behind_a_path_are_of_its_file(project: Path, path: str) -> None:
+    assert admitted(make_guard([project]), path) == project / "src" / "app.py"
+
+
+@pytest.mark.parametrize("path", ["src/**", "src/*", "src/"])
+def test_all_of_a_folder_is_the_folder(project: Path, path: str) -> None:
+    assert admitted(make_guard([project]), path) == project / "src"
+
+
+def test_a_file_whose_name_ends_like_lines_is_itself(project: Path) -> None:
+    (project / "src" / "app.py:20").write_text("pass\n")
+    assert admitted(make_guard([project]), "src/app.py:20") == project / "src" / "app.py:20"
+
+
+def test_among_several_roots_the_name_of_one_is_that_root_although_another_has_such_a_folder(project: Path) -> None:
+    guard, _ = two_roots(project)
+    assert admitted(guard, "project") == project
+    assert admitted(guard, "project/src/app.py") == project / "src" / "app.py"
+
+
+def test_a_folder_that_several_roots_have_is_meant_in_each(project: Path) -> None:
+    guard, other = two_roots(project)
+    assert guard.places("src") == (str(other / "src"), str(project / "src"))
+    assert guard.places("src/app.py") == (str(project / "src" / "app.py"),)
+    assert guard.places("project/src") == ("project/src",)
+
+
+@pytest.mark.parametrize(
+    ("path", "near"),
+    [
+        ("othr", "other"),
+        ("OTHER", "other"),
+        ("other/scr", "other/src"),
+        ("src/clint.py", "other/src/client.py"),
+        ("project/src/ap.py", "project/src/app.py"),
+    ],
+)
+def test_a_slip_in_a_path_is_told_the_nearest(project: Path, path: str, near: str) -> None:
+    guard, _ = two_roots(project)
+    with pytest.raises(PathRefusedError, match=rf"Did you mean {near}\? "):
+        guard.admit(path)
+
+
+def test_nothing_outside_of_the_roots_and_nothing_hidden_is_told_as_near(project: Path, secret: Path) -> None:
+    (project / ".env").write_text("KEY=1\n")
+    for path in ("../secrt.txt", str(secret)[:-1], ".en", "src/../../secret.tx"):
+        with pytest.raises(PathRefusedError) as refusal:
+            make_guard([project]).admit(path)
+        assert "Did you mean" not in str(refusal.value)

@@ -1,5 +1,6 @@
 """Folders that are served may be missing, come later, or be links that are switched to another folder."""
 
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -111,3 +112,71 @@ async def test_the_filters_of_a_search_of_several_folders_are_told_as_they_were_
         found = await told(client, "search", query="limit", path=paths, exclude=["docs/**"])
         assert ", exclude docs/**) from" in found
         assert "/src/**" not in found
+
+
+async def test_a_folder_that_several_roots_have_is_asked_in_each(connect: "Connect", project: Path) -> None:
+    other = release(project.parent / "other" / "src", "limit_nothing").parent
+    async with connect(other, project) as client:
+        found = await told(client, "search", query="limit", path="src")
+        assert "other/src/app.py" in found
+        assert "project/src/limits.py" in found
+        outlined = await told(client, "outline", path="src")
+        assert "limit_nothing" in outlined
+        assert "limit_retries" in outlined
+
+
+async def test_a_file_of_a_root_inside_another_is_found_once(connect: "Connect", project: Path) -> None:
+    async with connect(project, project / "src") as client:
+        found = await told(client, "search", query="limit_retries")
+        assert "src/limits.py" in found
+        assert "project/src/limits.py" not in found
+        lines = await told(client, "search", query="def limit_retries", mode="exact")
+        assert lines.startswith("1 line")
+
+
+async def test_another_checkout_inside_a_project_is_answered_by_its_own_index(
+    connect: "Connect", project: Path
+) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=b", *arguments], cwd=project, check=True)
+
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "all")
+    git("worktree", "add", "--quiet", ".trees/feature")
+    release(project / ".trees/feature/new", "only_on_the_feature")
+    async with connect(project) as client:
+        assert ".trees" not in await told(client, "search", query="limit_retries")
+        found = await told(client, "search", query="only_on_the_feature", path=".trees/feature")
+        assert "new/app.py" in found
+
+
+async def test_a_slip_in_a_name_is_told_the_nearest_by_the_folder_that_has_it(
+    connect: "Connect", project: Path
+) -> None:
+    other = release(project.parent / "other", "open_door")
+    async with connect(project, other) as client:
+        found = await told(client, "usages", name="limit_retris")
+        assert found.startswith(
+            "In project:\nlimit_retris is no word of any file in the index. Did you mean limit_retries?"
+        )
+        assert "other" not in found
+
+
+async def test_a_note_and_an_answer_that_several_folders_share_are_told_once(connect: "Connect", project: Path) -> None:
+    other = release(project.parent / "other", "open_door")
+    async with connect(project, other) as client:
+        assert (await told(client, "search", query="repo:web retries")).count("`repo:web` is taken as words") == 1
+        nowhere = await told(client, "usages", name="zzqqxx")
+        assert nowhere.startswith("In project, other:\nzzqqxx is no word of any file")
+
+
+async def test_the_definition_in_one_folder_comes_before_a_mention_in_another(
+    connect: "Connect", project: Path
+) -> None:
+    first = release(project.parent / "first", "other_thing")
+    (first / "app.py").write_text("def other_thing():\n    shared_word = 1\n    return shared_word\n")
+    second = release(project.parent / "second", "shared_word")
+    async with connect(first, second) as client:
+        found = await told(client, "search", query="shared_word")
+        assert found.index("second/app.py") < found.index("first/app.py")
