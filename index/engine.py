@@ -276,14 +276,14 @@ class Index(AnsweringIndex):
             StoreError, ManifestError: it cannot be read or written, or was never completed; it is as it was then.
         """
         if can_be_frozen(self._lineage.serving):
-            self.freeze(lambda: False)
+            self._freeze(lambda: False)
             return
         with self._updating, self._runs.run(COMPACT):
             self._lock.require()
             compacted = copy_generation(self._lineage.serving, self.options, self._variables)
             self._lineage.switch_to(compacted)
 
-    def freeze(self, cancelled: Callable[[], bool]) -> None:
+    def _freeze(self, cancelled: Callable[[], bool]) -> None:
         """Put the points of the serving generation into a base that is mapped from disk; updates and searches go on.
 
         What changes meanwhile is updated in the new generation before it serves.

@@ -161,7 +161,7 @@ class FollowedIndex(Index):
         if self._should_be_frozen():
             # Once: the next process tries again.
             self._cannot_freeze = True
-            self.freeze(cancelled)
+            self._freeze(cancelled)
             self._cannot_freeze = False
         return improved
 

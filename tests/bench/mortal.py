@@ -26,7 +26,7 @@ def _compacted(index: Index) -> None:
 
 def _frozen(index: Index) -> None:
     if not index.update().cancelled:
-        index.freeze(lambda: False)
+        index._freeze(lambda: False)
 
 
 OPERATIONS: dict[str, Callable[[Index], object]] = {

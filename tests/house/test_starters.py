@@ -8,6 +8,7 @@ STARTERS = {
     "chunkers/extras.py",  # quotes a command for Windows
     "index/files/bounded.py",  # for `git.py` and `setup/checking.py`
     "index/files/git.py",  # and no other starts git
+    "index/generations/freezing.py",  # itself, to write what it is given a copy of
     "server/bulk/work.py",  # `cqm export`, a process for each repository
     "server/issues/gh.py",
     "server/owner/__main__.py",

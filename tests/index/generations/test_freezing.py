@@ -58,7 +58,7 @@ def test_a_frozen_index_answers_as_before_and_after_changes_as_a_fresh_one(
     index: Index, root: Path, tmp_path: Path
 ) -> None:
     before = answers(index)
-    index.freeze(never)
+    index._freeze(never)
     assert is_frozen(index)
     assert answers(index) == before
     (root / "module_3.py").unlink()
@@ -76,7 +76,7 @@ def test_a_frozen_index_answers_as_before_and_after_changes_as_a_fresh_one(
 
 
 def test_a_frozen_index_is_opened_again_and_exported(index: Index, root: Path, tmp_path: Path) -> None:
-    index.freeze(never)
+    index._freeze(never)
     before = answers(index)
     index.close()
     with Index.open(root, IndexOptions(home=tmp_path / "home", workers=1)) as again:
@@ -100,7 +100,7 @@ def test_what_changes_while_an_index_is_frozen_is_in_it_when_it_serves(index: In
             assert index.search(Query("much_later")).hits[0].path == "late.py"
         return False
 
-    index.freeze(meanwhile)
+    index._freeze(meanwhile)
     assert is_frozen(index)
     assert index.search(Query("much_later")).hits[0].path == "late.py"
     assert "module_5.py" not in {hit.path for hit in index.search(Query("function_5")).hits}
@@ -120,17 +120,17 @@ def test_freezing_that_ends_early_leaves_the_index_as_it_was_and_nothing_behind(
         return False
 
     if ended == "cancelled":
-        index.freeze(lambda: True)
+        index._freeze(lambda: True)
     else:
         with pytest.raises(StoreError, match="cannot be written anew"):
-            index.freeze(kill)
+            index._freeze(kill)
     assert not is_frozen(index)
     assert answers(index) == before
     assert {path.name for path in index.folder.iterdir() if path.is_dir()} == folders
 
 
 def test_an_index_whose_base_is_damaged_is_made_anew(index: Index, root: Path, tmp_path: Path) -> None:
-    index.freeze(never)
+    index._freeze(never)
     before, place = answers(index), index._lineage.serving.place
     index.close()
     largest = max((path for path in (place / "base").rglob("*") if path.is_file()), key=lambda it: it.stat().st_blocks)
@@ -146,13 +146,13 @@ def test_an_index_that_is_followed_is_frozen_when_it_is_large(
 ) -> None:
     monkeypatch.setattr(freezing, "FROZEN_FROM", 5)
     frozen = threading.Event()
-    switched: Callable[..., None] = FollowedIndex.freeze
+    switched: Callable[..., None] = FollowedIndex._freeze
 
     def freeze(self: FollowedIndex, cancelled: Callable[[], bool]) -> None:
         switched(self, cancelled)
         frozen.set()
 
-    monkeypatch.setattr(FollowedIndex, "freeze", freeze)
+    monkeypatch.setattr(FollowedIndex, "_freeze", freeze)
     with FollowedIndex.open(root, IndexOptions(home=tmp_path / "home", workers=1)) as followed:
         followed.follow(WatchOptions())
         assert followed.wait(30)
