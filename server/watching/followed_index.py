@@ -159,10 +159,11 @@ class FollowedIndex(Index):
     def _improve_and_freeze(self, cancelled: Callable[[], bool]) -> Improved:
         improved = self.improve(cancelled=cancelled)
         if self._should_be_frozen():
-            # Once: the next process tries again.
+            # Where it fails or does not help, the next process tries again.
             self._cannot_freeze = True
             self._freeze(cancelled)
-            self._cannot_freeze = False
+            with self._lineage.reading() as serving:
+                self._cannot_freeze = should_be_frozen(serving)
         return improved
 
     def rest(self, seconds: float) -> bool:
