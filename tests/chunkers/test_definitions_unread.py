@@ -1,4 +1,4 @@
-"""What a grammar can't read hides no names: forms of languages that their grammars don't know, and the names around."""
+"""Names that a grammar hides nowhere: forms of languages that their grammars don't know, and the names around."""
 
 import pytest
 
