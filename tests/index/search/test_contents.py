@@ -1,4 +1,4 @@
-"""Questions about data: statements of SQL without their values, columns, texts of resources, sparse format strings, rows."""
+"""Questions about data: statements of SQL without their values, columns, texts, sparse format strings, rows."""
 
 import time
 from collections.abc import Iterator
