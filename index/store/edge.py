@@ -96,11 +96,20 @@ class EdgeStore:
             self._made_spaces = dict(spaces)
 
     def load(self) -> None:
-        """Open the shard in the folder, replaying its log after the last flush."""
+        """Open the shard in the folder, replaying its log after the last flush.
+
+        A replayed insertion may meet vectors that the killed process had written already, and Edge leaves their point
+        out of the number by which it weighs words. Opened once more, it counts all points anew.
+        """
         if self._is_settled:
             self._tree.note()
         with translated(self._folder, OPENED):
             self._shard = load_shard(self._folder)
+            if self._weighs and not self._is_settled:
+                self._shard.flush()
+                self._tree.sync()
+                self._shard.close()
+                self._shard = load_shard(self._folder)
 
     def ensure_space(self, name: str, dimensions: int) -> None:
         """Create a missing vector space; harmless if it exists with the same dimensions.
@@ -138,17 +147,16 @@ class EdgeStore:
         """Delete points by id; unknown ids are harmless.
 
         Edge keeps counting a deleted point's words in the document frequencies, but not those of an overwritten one. So
-        each point is emptied first, and scores are as if it had never been stored.
+        each point loses its vectors first, and scores are as if it had never been stored. Empty vectors would not do:
+        if the process is killed and the point comes again, Edge doesn't count it.
         """
         import qdrant_edge as edge
 
-        empty = edge.SparseVector([], [])
         for start in range(0, len(ids), _BATCH):
             batch = ids[start : start + _BATCH]
             # With its path: if the process is killed now, the next update finds the emptied point and deletes it.
             paths = self.payloads(batch, ["path"])
-            none: dict[str, Any] = dict.fromkeys(WORDS, empty)
-            emptied = [edge.Point(stored_id(name), none, dict(paths.get(name, {}))) for name in batch]
+            emptied = [edge.Point(stored_id(name), {}, dict(paths.get(name, {}))) for name in batch]
             self._update(edge.UpdateOperation.upsert_points(emptied))
             self._update(edge.UpdateOperation.delete_points([*map(stored_id, batch)]))
 
