@@ -9,8 +9,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -22,11 +24,13 @@ from cqm.index.generations.folders import manifest_path
 from cqm.index.manifest.facts import COMPLETE_FACT
 from cqm.index.model.errors import StoreError
 from cqm.index.remote.deadline import StoppedError
-from cqm.index.store.collection import FROZEN_FILE, FrozenNote, write_note
+from cqm.index.store.base import Point
+from cqm.index.store.collection import FROZEN_FILE, read_frozen, write_note
 from cqm.index.store.edge import EdgeStore
 from cqm.index.store.frequencies import Counting, TermCounts, frequency_lines
-from cqm.index.store.layered import FREQUENCIES_FILE, LayeredStore
-from cqm.index.store.open import FROZEN_FOLDER, open_frozen
+from cqm.index.store.frozen import FIRST_LAYER, FrozenNote, FrozenPart, Parts, parts_of
+from cqm.index.store.layered import LayeredStore
+from cqm.index.store.open import open_frozen
 from cqm.index.workers.forking import child_environment
 
 if TYPE_CHECKING:
@@ -36,7 +40,10 @@ FROZEN_FROM = 50_000
 """Points from which an index is frozen: by then its words take 150 MB."""
 FROZEN_AGAIN_FROM = 25_000
 """Changes over a base from which they go into a new one: so many take 80 MB, and the first question 1.3 s to read."""
-_SHARD, _COPY = "shard", "copy"
+PART_POINTS = 1 << 17
+"""Points of a part of a base: to write so many takes 1.2 GB of memory."""
+COPY = "copy"
+_FREQUENCIES = "frequencies-1.jsonl"
 _BYTES_A_CHUNK = 9_500
 """Memory of the process that freezes: 2.1 GB of its own for 266,317 chunks, measured, and a fifth more."""
 _LOOK_SECONDS = 0.2
@@ -59,7 +66,11 @@ def should_be_frozen(generation: "Generation") -> bool:
     """
     if not (generation.manifest.fact(COMPLETE_FACT) and can_be_frozen(generation)):
         return False
-    return not isinstance(generation.store, LayeredStore) or generation.store.changes >= FROZEN_AGAIN_FROM
+    store = generation.store
+    if not isinstance(store, LayeredStore) or store.changes >= FROZEN_AGAIN_FROM:
+        return True
+    # An update that was stopped leaves a part as it was written.
+    return isinstance(store.note, FrozenNote) and any(not part.is_mapped for part in store.note.parts)
 
 
 def copy_source(source: "Generation", place: Path) -> dict[str, int]:
@@ -76,16 +87,26 @@ def copy_source(source: "Generation", place: Path) -> dict[str, int]:
     source.settle()
     _require_memory(source)
     require_room(source.place, 3 * size_on_disk(source.place))
-    names = [name for name in (_SHARD, FROZEN_FOLDER, FREQUENCIES_FILE, FROZEN_FILE) if (source.place / name).exists()]
-    try:
-        (place / _COPY).mkdir(mode=0o700, parents=True)
-        for name in names:
-            copy = shutil.copytree if (source.place / name).is_dir() else shutil.copyfile
-            copy(source.place / name, place / _COPY / name)
-    except (OSError, shutil.Error) as error:
-        raise StoreError(f"{place} cannot be written: {error}.", remedy="Free space.") from error
+    note = read_frozen(source.place)
+    parts = [part.folder for part in note.parts] if note else []
+    copy_to(place, source.place, [*parts, note.layer, note.frequencies, FROZEN_FILE] if note else [FIRST_LAYER])
     source.manifest.copy_to(manifest_path(place.parent, place.name))
     return source.dimensions()
+
+
+def copy_to(place: Path, source: Path, names: Sequence[str]) -> None:
+    """Copy folders and files of a generation for `freeze_copy`.
+
+    Raises:
+        StoreError: they cannot be read or written.
+    """
+    try:
+        (place / COPY).mkdir(mode=0o700, parents=True)
+        for name in names:
+            copy = shutil.copytree if (source / name).is_dir() else shutil.copyfile
+            copy(source / name, place / COPY / name)
+    except (OSError, shutil.Error) as error:
+        raise StoreError(f"{place} cannot be written: {error}.", remedy="Free space.") from error
 
 
 def _require_memory(source: "Generation") -> None:
@@ -145,43 +166,79 @@ def _freeze(place: Path, spaces: Mapping[str, int]) -> None:
     Raises:
         StoreError, DamagedIndexError: they cannot be written, or the copy cannot be read.
     """
-    copy = place / _COPY
-    if (copy / FROZEN_FILE).exists():
-        base, counted = _merged(place)
-    else:
-        base, counted = _filled(place, spaces)
-    with closing(base):
-        base.optimize()
-        note = FrozenNote(tuple(spaces), base.count())
-    replace_file(place / FREQUENCIES_FILE, "\n".join(line.decode() for line in frequency_lines(counted)))
-    layer = EdgeStore(place / _SHARD, weighs=False)
+    parts, counted = (_merged if (place / COPY / FROZEN_FILE).exists() else _filled)(place, spaces)
+    replace_file(place / _FREQUENCIES, "\n".join(line.decode() for line in frequency_lines(counted)))
+    layer = EdgeStore(place / FIRST_LAYER, weighs=False)
     with closing(layer):
         layer.create(spaces)
-    write_note(place, note)
-    shutil.rmtree(copy)
+    write_note(place, FrozenNote(tuple(parts), FIRST_LAYER, _FREQUENCIES))
+    shutil.rmtree(place / COPY)
 
 
-def _filled(place: Path, spaces: Mapping[str, int]) -> tuple[EdgeStore, Mapping[str, TermCounts]]:
-    """Return a new base with all points of the copy, and how frequent their words are."""
-    source, counting = EdgeStore(place / _COPY / _SHARD), Counting()
-    base = EdgeStore(place / FROZEN_FOLDER, weighs=False, is_base=True)
-    base.create(spaces)
+def _filled(place: Path, spaces: Mapping[str, int]) -> tuple[list[FrozenPart], Mapping[str, TermCounts]]:
+    """Write all points of the copied shard into new parts; return these, and how frequent their words are."""
+    source, counting = EdgeStore(place / COPY / FIRST_LAYER), Counting()
     source.load()
-    with closing(source):
+
+    def counted() -> Iterator[list[Point]]:
         for points in source.batches():
             counting.add(points)
-            base.upsert(points)
-    return base, counting.counted()
+            yield points
+
+    with closing(source):
+        parts = [*_written(place, spaces, counted(), 1)]
+    return parts, counting.counted()
 
 
-def _merged(place: Path) -> tuple[EdgeStore, Mapping[str, TermCounts]]:
-    """Return the base of the copy with the changes of its layer, and how frequent the words are now."""
-    (place / _COPY / FROZEN_FOLDER).rename(place / FROZEN_FOLDER)
-    base = EdgeStore(place / FROZEN_FOLDER, weighs=False, is_base=True)
-    former = open_frozen(place / _COPY, base=base)
+def _merged(place: Path, spaces: Mapping[str, int]) -> tuple[list[FrozenPart], Mapping[str, TermCounts]]:
+    """Write the changes of the copied layer into the copied base, whose parts go on; and what is no mapped part yet."""
+    note = read_frozen(place / COPY)
+    if note is None:
+        raise StoreError(f"{place / COPY} has lost its note.")
+    for part in note.parts:
+        (place / COPY / part.folder).rename(place / part.folder)
+    base = parts_of(place, note)
+    former = open_frozen(place / COPY, base=base)
     former.load()
-    counted = former.merge_into(base)
-    return base, counted
+    with closing(former):
+        parts = [replace(part, points=part.points - _forget(base, part, former.hidden)) for part in note.parts]
+        anew = [part for part in parts if not part.is_mapped]
+        mapped = sorted((part for part in parts if part not in anew), key=lambda part: part.points)
+        if mapped and mapped[0].points + former.changes <= PART_POINTS:
+            anew.append(mapped.pop(0))
+        batches = chain(former.live(), *(base.by_folder[part.folder].batches() for part in anew))
+        written = [*_written(place, spaces, batches, note.number)]
+        counted = former.counted()
+    for part in anew:
+        shutil.rmtree(place / part.folder)
+    return [*mapped, *written], counted
+
+
+def _forget(base: Parts, part: FrozenPart, hidden: Sequence[str]) -> int:
+    """Delete what a layer hides from a part; return the number of points."""
+    shard = base.by_folder[part.folder]
+    if gone := [*shard.payloads(hidden, ["path"])]:
+        shard.delete(gone)
+        shard.optimize()
+    return len(gone)
+
+
+def _written(
+    place: Path, spaces: Mapping[str, int], batches: Iterator[list[Point]], number: int
+) -> Iterator[FrozenPart]:
+    """Write points into as many new parts as they need, one after the other."""
+    while some := next(batches, None):
+        folder, points = f"base-{number}", 0
+        part = EdgeStore(place / folder, weighs=False, is_base=True)
+        with closing(part):
+            part.create(spaces)
+            while some:
+                part.upsert(some)
+                points += len(some)
+                some = next(batches, None) if points < PART_POINTS else None
+            part.optimize()
+        yield FrozenPart(folder, tuple(spaces), points)
+        number += 1
 
 
 def _end_with_input() -> None:

@@ -41,14 +41,15 @@ _NAME_LENGTH = 12
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Generation:
     """An opened generation.
 
     Attributes:
         name: of the generation and its folder.
         place: its folder.
-        manifest, store: its parts.
+        manifest: its files and chunks.
+        store: their points. Another one takes its place as the index grows; see `Growing`.
         recipe: generation name of the options it was begun with; see `generation_name`.
         prints: checksums of its files at opening.
         candidates: fields of its chunks and files needed for ranking.

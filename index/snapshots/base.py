@@ -22,9 +22,8 @@ from cqm.index.snapshots.snapshot import BASE_FORMAT, Snapshot, dimensions_of, r
 from cqm.index.snapshots.write import points_to_carry, rows_to_carry, write_without_points
 from cqm.index.store.base import Point
 from cqm.index.store.bases import MARKS, SharedBase, parts, put_parts
-from cqm.index.store.collection import BaseNote, write_note
+from cqm.index.store.collection import FREQUENCIES_FILE, BaseNote, write_note
 from cqm.index.store.frequencies import Counting, TermCounts, frequency_lines, read_frequencies
-from cqm.index.store.layered import FREQUENCIES_FILE
 from cqm.index.store.qdrant import QdrantStore
 from cqm.index.store.qdrant_reader import QdrantReader
 

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from cqm.index.disk.durable import require_room
 from cqm.index.embedding.routes import Route
 from cqm.index.generations.generation import Generation
+from cqm.index.generations.growing import Growing
 from cqm.index.manifest.facts import ORDER_FACT, SPACE_FACT
 from cqm.index.manifest.rows import ChunkRow, FileRow
 from cqm.index.model.options import IndexOptions
@@ -49,14 +50,17 @@ class Restoring:
         done = chunks = 0
         try:
             dimensions = self._make_spaces(target)
-            for files, points in self._batches(dimensions):
-                if cancelled():
-                    return False
-                if points:
-                    target.store.upsert(points)
-                target.manifest.commit(files)
-                done, chunks = done + len(files), chunks + sum(len(rows) for _, rows in files)
-                report(Progress("importing", done, self.snapshot.files, files[-1][0].path, chunks))
+            with closing(Growing(target, cancelled)) as growing:
+                for files, points in self._batches(dimensions):
+                    if cancelled():
+                        return False
+                    if points:
+                        target.store.upsert(points)
+                    target.manifest.commit(files)
+                    growing.wrote(len(points))
+                    done, chunks = done + len(files), chunks + sum(len(rows) for _, rows in files)
+                    report(Progress("importing", done, self.snapshot.files, files[-1][0].path, chunks))
+                growing.finish()
         except RecordError as error:
             raise damaged(self._archive.file, str(error)) from error
         # Each once: a path or an id that comes twice replaces its row.

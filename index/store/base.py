@@ -169,6 +169,40 @@ class Store(Protocol):
         """Make everything safe and close; harmless if it is not open."""
 
 
+class Base(Protocol):
+    """All that is asked of the points under a layer; see `Store`."""
+
+    def load(self) -> None:
+        """Open it."""
+
+    def count(self, what: str = "read") -> int:
+        """Count all points; an error says that they cannot be read, or opened."""
+
+    def ids_of_path(self, path: str) -> set[str]:
+        """See `Store.ids_of_path`."""
+
+    def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
+        """See `Store.search`."""
+
+    def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """See `Store.payloads`."""
+
+    def points(self, ids: Sequence[str]) -> list[Point]:
+        """See `Store.points`."""
+
+    def indices(self, ids: Sequence[str]) -> dict[str, Indices]:
+        """Return the terms of points by id; unknown ids are left out."""
+
+    def count_vectors(self, space: str, but: Sequence[str] = ()) -> int:
+        """Count the points with a dense vector in a space, but some."""
+
+    def rest(self, seconds: float) -> bool:
+        """See `Store.rest`."""
+
+    def close(self) -> None:
+        """See `Store.close`."""
+
+
 def search_each(
     searches: Sequence[Nearest], ask: Callable[[list[Nearest]], Iterable[dict[str, float]]]
 ) -> list[dict[str, float]]:

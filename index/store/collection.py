@@ -17,10 +17,13 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.disk.durable import replace_file
 from cqm.index.disk.locations import PROJECT_FOLDER
 from cqm.index.disk.private import ForeignFileError, read_private
-from cqm.index.model.errors import REBUILD, BaseGoneError, DamagedIndexError, StoreError
+from cqm.index.model.errors import BaseGoneError, DamagedIndexError, StoreError
 from cqm.index.model.options import StoreOptions
+from cqm.index.store.frozen import FrozenNote, parse_frozen
 
 NOTE_FILE, BASE_FILE, FROZEN_FILE = "collection.json", "base.json", "frozen.json"
+FREQUENCIES_FILE = "frequencies.jsonl"
+"""Of the words of a base on a server."""
 _LONGEST_LABEL = 40
 _NAME, _URL = re.compile("[A-Za-z0-9_-]{1,128}"), re.compile(r"[\x21-\x7e]{1,2000}")
 _NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]+")
@@ -78,6 +81,7 @@ class BaseNote:
         return f"the base {self.name} ({self.collection} at {self.url})"
 
     in_folder = False
+    frequencies = FREQUENCIES_FILE
 
     def missing(self, count: int) -> int:
         """Return the number of points that are gone from a collection with so many."""
@@ -92,34 +96,6 @@ class BaseNote:
             )
         remedy = f"Run `cqm take {self.name}` to have the present one."
         return BaseGoneError(f"The index stands on {self}, which is gone.", remedy=remedy)
-
-
-@dataclass(frozen=True, slots=True)
-class FrozenNote:
-    """The base under a generation's layer where both are in its folder.
-
-    Attributes:
-        spaces: names of its possible vectors.
-        points: of chunks and files.
-    """
-
-    spaces: tuple[str, ...]
-    points: int
-
-    in_folder = True
-
-    def __str__(self) -> str:
-        """Name the base."""
-        return "the part of the index that is only read"
-
-    def missing(self, count: int) -> int:
-        """Return the number of points that are gone from a base with so many."""
-        return max(0, self.points - count)
-
-    def gone(self, missing: int = 0) -> CqmError:
-        """Return the error of a base that is damaged."""
-        told = f"{missing:,} points of {self} are gone." if missing else f"{self} is damaged.".capitalize()
-        return DamagedIndexError(told, remedy=REBUILD)
 
 
 def new_mark() -> str:
@@ -175,7 +151,7 @@ def read_frozen(place: Path) -> FrozenNote | None:
     Raises:
         DamagedIndexError, StoreError: as `read_note`.
     """
-    return _read(place, FROZEN_FILE, _frozen_note)
+    return _read(place, FROZEN_FILE, parse_frozen)
 
 
 def write_note(place: Path, note: CollectionNote | BaseNote | FrozenNote) -> None:
@@ -216,10 +192,6 @@ def _base_note(found: Any) -> BaseNote:  # noqa: ANN401 - any JSON
     note = BaseNote(str(found["url"]), str(found["name"]), str(found["collection"]), tuple(found["spaces"]), *numbers)
     _require_names(note.url, note.name, note.collection, *note.spaces)
     return note
-
-
-def _frozen_note(found: Any) -> FrozenNote:  # noqa: ANN401 - any JSON
-    return FrozenNote(tuple(map(str, found["spaces"])), int(found["points"]))
 
 
 _FILES = {CollectionNote: NOTE_FILE, BaseNote: BASE_FILE, FrozenNote: FROZEN_FILE}

@@ -1,4 +1,4 @@
-"""Qdrant Edge, an in-process shard, as a store. Only this module, `edge_shards` and `edge_queries` know its API.
+"""Qdrant Edge, an in-process shard, as a store. Only this module and `edge_shards` know its API.
 
 It silently accepts vectors no search can use (not finite, mismatched, repeated indices), hence `check`.
 """
@@ -29,8 +29,7 @@ from cqm.index.store.base import (
     stored_indices,
     stored_point,
 )
-from cqm.index.store.edge_queries import edge_query
-from cqm.index.store.edge_shards import OPENED, load_shard, make_shard, translated
+from cqm.index.store.edge_shards import OPENED, edge_query, load_shard, make_shard, translated
 
 if TYPE_CHECKING:
     import qdrant_edge

@@ -1,18 +1,19 @@
-"""Make and open shards of Qdrant Edge, and translate its errors."""
+"""Make and open shards of Qdrant Edge, and translate searches and errors."""
 
 import ctypes
 import errno
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import CHECK_DISK, REBUILD, DamagedIndexError, StoreError, remedy_of_shortage
-from cqm.index.store.base import KEYWORDS, WORDS
+from cqm.index.store.base import KEYWORDS, WORDS, Nearest, PointFilter, stored_id
+from cqm.index.text.terms import SparseTerms
 
 if TYPE_CHECKING:
     import qdrant_edge
@@ -24,6 +25,10 @@ _SEGMENTS = 1
 # With Edge's own 8 threads, which each search wakes, a question takes .8 ms more of processor time on two cores. It is
 # answered as fast at 24,680 chunks (3.8 ms), and a little sooner at 98,720 (5.0 ms instead of 5.5).
 _THREADS = 1
+
+# A scan of 4-bit codes returns this many times the wanted number, and the float16 vectors decide among them. At 98,632
+# chunks it found all of the exact first 100 for each of 200 questions, in .57 ms; 3.0 takes .68 ms, an exact scan 5.2.
+_OVERSAMPLING = 2.0
 
 _LEAST_MAPPED_KB = 1
 """A base with more vectors than this is written in the form that is mapped."""
@@ -122,6 +127,44 @@ def _is_mostly_holes(path: str) -> bool:
     except OSError:
         return False
     return found.st_blocks * 512 * _MOSTLY < found.st_size
+
+
+def edge_query(search: Nearest) -> "qdrant_edge.QueryRequest":
+    """Convert one search of a batch."""
+    import qdrant_edge as edge
+
+    vector, params = search.vector, None
+    if isinstance(vector, SparseTerms):
+        wanted: Any = edge.SparseVector(list(vector.indices), list(vector.values))
+    else:
+        wanted = vector.tolist()
+        quantization = edge.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)
+        params = edge.SearchParams(quantization=quantization)
+    return edge.QueryRequest(
+        limit=search.limit,
+        query=edge.Query.Nearest(wanted, using=search.using),
+        filter=_edge_filter(search.keep) if search.keep else None,
+        with_payload=False,
+        params=params,
+    )
+
+
+def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
+    import qdrant_edge as edge
+
+    def any_of(key: str, values: Sequence[str]) -> list["qdrant_edge.FieldCondition"]:
+        return [edge.FieldCondition(key, match=edge.MatchAny(list(values)))] if values else []
+
+    wanted = (
+        ("language", keep.languages),
+        ("kind", keep.kinds),
+        ("source_type", keep.sources),
+        ("issues", keep.issues),
+    )
+    must: list[Any] = [condition for key, values in wanted for condition in any_of(key, values)]
+    must += [edge.HasIdCondition({*map(stored_id, keep.ids)})] if keep.ids else []
+    places: list[Any] = [*any_of("path", keep.paths), *any_of("dirs", keep.folders)]
+    return edge.Filter(must=must or None, should=places or None, must_not=list(any_of("path", keep.not_paths)) or None)
 
 
 @contextmanager

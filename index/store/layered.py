@@ -13,18 +13,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from cqm.index.batched import batched
 from cqm.index.disk.private import ForeignFileError, read_private
 from cqm.index.model.errors import DamagedIndexError
-from cqm.index.store.base import NO_SPACES, WORDS, Indices, Nearest, Point
-from cqm.index.store.collection import BaseNote, FrozenNote
+from cqm.index.store.base import NO_SPACES, WORDS, Base, Indices, Nearest, Point
+from cqm.index.store.collection import BaseNote
 from cqm.index.store.edge import EdgeStore
 from cqm.index.store.frequencies import TermCounts, Weighing, packed_indices, read_frequencies, unpacked_indices
+from cqm.index.store.frozen import FrozenNote, best
 from cqm.index.text.terms import SparseTerms
 
-FREQUENCIES_FILE = "frequencies.jsonl"
 _MOST_FREQUENCIES = 1 << 30
 """Bytes of that file: of 60 million words."""
 _HIDES, _GONE = "hides", "gone"
@@ -70,40 +70,6 @@ class _Layer:
             self.weighing.change(indices, -1)
 
 
-class Base(Protocol):
-    """All that is asked of the points under a layer; see `Store`."""
-
-    def load(self) -> None:
-        """Open it."""
-
-    def count(self, what: str = "read") -> int:
-        """Count all points; an error says that they cannot be read, or opened."""
-
-    def ids_of_path(self, path: str) -> set[str]:
-        """See `Store.ids_of_path`."""
-
-    def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
-        """See `Store.search`."""
-
-    def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-        """See `Store.payloads`."""
-
-    def points(self, ids: Sequence[str]) -> list[Point]:
-        """See `Store.points`."""
-
-    def indices(self, ids: Sequence[str]) -> dict[str, Indices]:
-        """Return the terms of points by id; unknown ids are left out."""
-
-    def count_vectors(self, space: str, but: Sequence[str] = ()) -> int:
-        """Count the points with a dense vector in a space, but some."""
-
-    def rest(self, seconds: float) -> bool:
-        """See `Store.rest`."""
-
-    def close(self) -> None:
-        """See `Store.close`."""
-
-
 class LayeredStore:
     """A base and the changes over it. Only the layer is written.
 
@@ -147,9 +113,9 @@ class LayeredStore:
     def _open_base(self) -> None:
         self._base.load()
         self._look("opened")
-        path = self._place / FREQUENCIES_FILE
+        path = self._place / self._note.frequencies
         try:
-            content = read_private(self._place, FREQUENCIES_FILE, _MOST_FREQUENCIES)
+            content = read_private(self._place, path.name, _MOST_FREQUENCIES)
             self._frequencies = read_frequencies(iter(content.splitlines()))
         except ForeignFileError as error:
             raise DamagedIndexError(f"{path} {error.strerror}.") from error
@@ -231,7 +197,7 @@ class LayeredStore:
         shared = self._shared(weighed, held)
         own = self._layer.search(weighed)
         found = zip(shared, own, searches, strict=True)
-        return [_best(of_base, of_layer, search.limit) for of_base, of_layer, search in found]
+        return [best(of_base, of_layer, search.limit) for of_base, of_layer, search in found]
 
     def _shared(self, searches: Sequence[Nearest], held: _Layer) -> list[dict[str, float]]:
         """Search the base; ask again, for more, where hidden points took the place of others."""
@@ -292,16 +258,53 @@ class LayeredStore:
         """See `Store.flush`."""
         self._layer.flush()
 
-    def merge_into(self, base: EdgeStore) -> dict[str, TermCounts]:
-        """Write all changes into the base, opened by itself, and return the frequencies of what it holds then.
+    def moved_under(self, note: FrozenNote, base: Base) -> "LayeredStore":
+        """Return a store with the same layer over the same points, which are elsewhere now."""
+        other = LayeredStore(self._place, note, base, self._layer)
+        other._frequencies, other._held = self._frequencies, self._state()
+        return other
 
-        The layer stays as it is: nobody may go on with it.
+    def begun_over(
+        self, note: FrozenNote, base: Base, layer: EdgeStore, counted: dict[str, TermCounts]
+    ) -> "LayeredStore":
+        """Return a store whose base has this layer's points too, under a new, empty layer.
+
+        Parameters:
+            note, base, layer: of that store, opened.
+            counted: as `counted` gives it.
         """
-        held = self._state()
-        base.delete([*held.hidden])
-        for ids in batched(sorted(held.live), _BATCH):
-            base.upsert([_without_hidden(point) for point in self._layer.points(ids)])
-        return held.weighing.counted()
+        other = LayeredStore(self._place, note, base, layer)
+        other._frequencies = counted
+        return other
+
+    def counted(self) -> dict[str, TermCounts]:
+        """Return the frequencies of words in base and layer together."""
+        return self._state().weighing.counted()
+
+    def live(self) -> Iterator[list[Point]]:
+        """Yield the points of the layer, as they would be in the base."""
+        for ids in batched(sorted(self._state().live), _BATCH):
+            yield [_without_hidden(point) for point in self._layer.points(ids)]
+
+    @property
+    def hidden(self) -> list[str]:
+        """Ids of points of the base that the layer hides."""
+        return [*self._state().hidden]
+
+    @property
+    def base(self) -> Base:
+        """The base as it is opened."""
+        return self._base
+
+    @property
+    def layer(self) -> EdgeStore:
+        """The layer as it is opened."""
+        return self._layer
+
+    @property
+    def note(self) -> BaseNote | FrozenNote:
+        """That of the base."""
+        return self._note
 
     @property
     def changes(self) -> int:
@@ -368,12 +371,6 @@ def _weighed(search: Nearest, held: _Layer) -> Nearest:
     if not isinstance(search.vector, SparseTerms):
         return search
     return replace(search, vector=held.weighing.weighed(search.using, search.vector))
-
-
-def _best(shared: Mapping[str, float], own: Mapping[str, float], limit: int) -> dict[str, float]:
-    """Return the best of two results; of a point in both, the layer's."""
-    found = {**shared, **own}
-    return {name: found[name] for name in sorted(found, key=found.__getitem__, reverse=True)[:limit]}
 
 
 def _with_hidden(point: Point, hides: Mapping[str, str] | None) -> Point:

@@ -21,6 +21,7 @@ from cqm.index.store.collection import (
     write_note,
 )
 from cqm.index.store.edge import EdgeStore
+from cqm.index.store.frozen import FIRST_LAYER, Parts, parts_of, remove_leftovers
 from cqm.index.text.terms import SparseTerms
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from cqm.index.store.qdrant_client import QdrantServer
 
 
-FROZEN_FOLDER = "base"
-"""The folder of a base in a generation's folder."""
 SHAPING = (
     *("url", "prefix", "shard_number", "replication_factor", "write_consistency_factor"),
     *("quantization", "on_disk"),
@@ -64,11 +63,13 @@ def open_store(
     if base := read_base(place):
         _refuse_elsewhere(base, options)
         return _layered(place, base, options, variables, flushing, is_settled=is_settled)
-    if read_frozen(place):
+    frozen = read_frozen(place)
+    remove_leftovers(place, frozen)
+    if frozen:
         return open_frozen(place, flushing, is_settled=is_settled)
     note = read_note(place)
     if note is None and (is_begun or not options.index_url):
-        return EdgeStore(place / "shard", flushing, is_settled=is_settled)
+        return EdgeStore(place / FIRST_LAYER, flushing, is_settled=is_settled)
     if note is None:
         note = new_note(place, options)
         write_note(place, note)
@@ -82,7 +83,7 @@ def open_frozen(
     flushing: Callable[[], AbstractContextManager[None]] = nullcontext,
     *,
     is_settled: bool = False,
-    base: EdgeStore | None = None,
+    base: Parts | None = None,
 ) -> "LayeredStore":
     """Return the store of a generation whose base is in its folder, not yet created or loaded.
 
@@ -98,8 +99,8 @@ def open_frozen(
     note = read_frozen(place)
     if note is None:
         raise DamagedIndexError(f"{place / FROZEN_FILE} is missing.")
-    layer = EdgeStore(place / "shard", flushing, is_settled=is_settled, weighs=False)
-    return LayeredStore(place, note, base or EdgeStore(place / FROZEN_FOLDER, is_settled=True, weighs=False), layer)
+    layer = EdgeStore(place / note.layer, flushing, is_settled=is_settled, weighs=False)
+    return LayeredStore(place, note, base or parts_of(place, note), layer)
 
 
 def refuse_elsewhere(place: Path, options: StoreOptions) -> None:
@@ -213,5 +214,5 @@ def _layered(
     from cqm.index.store.qdrant_client import QdrantServer
     from cqm.index.store.qdrant_reader import QdrantReader
 
-    layer = EdgeStore(place / "shard", flushing, is_settled=is_settled, weighs=False)
+    layer = EdgeStore(place / FIRST_LAYER, flushing, is_settled=is_settled, weighs=False)
     return LayeredStore(place, note, QdrantReader(note.collection, QdrantServer(options, variables), options), layer)

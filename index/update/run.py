@@ -7,8 +7,8 @@ import gc
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,7 @@ from cqm.index.disk.locations import folder_of, note_use
 from cqm.index.files import checkout
 from cqm.index.generations.current import Lineage
 from cqm.index.generations.generation import Generation, generation_name, open_generation
+from cqm.index.generations.growing import Growing
 from cqm.index.manifest.facts import (
     COMPARED_FACT,
     COMPLETE_FACT,
@@ -34,20 +35,20 @@ from cqm.index.model.errors import DamagedIndexError
 from cqm.index.model.options import IndexOptions, StoreOptions
 from cqm.index.model.outcomes import Estimate, Improved
 from cqm.index.model.progress import Progress, UpdateSummary
-from cqm.index.model.query import FileProblem, FileState
+from cqm.index.model.query import FileState
 from cqm.index.model.status import REBUILD, UPDATE, UPDATE_OF_PATHS, LastUpdate
 from cqm.index.remote.deadline import StoppedError
 from cqm.index.services import Services
 from cqm.index.status.catalogue import make_room
-from cqm.index.tracing import note, span, traced
+from cqm.index.tracing import note, traced
 from cqm.index.update.backfill import Improving
 from cqm.index.update.estimate import estimate_update
 from cqm.index.update.plan import ROOT_FACT, Plan, identity, plan_update, refuse_another
 from cqm.index.update.prepare import Preparation, PreparedFile, prepare_files
+from cqm.index.update.tally import Pace, Tally
 from cqm.index.update.vectorizer import Vectorizer, lacking, status_facts, wanted_spaces
 from cqm.index.update.write import (
     Placement,
-    Stored,
     Target,
     delete_points,
     place_files,
@@ -140,26 +141,31 @@ class Updating:
         Raises:
             StoreError, ManifestError: the index cannot be written; commits so far stay.
         """
-        tally, pace, is_stopped = _Tally(unchanged=plan.unchanged, failed=list(plan.given_up)), _Pace(plan), False
+        tally, pace, is_stopped = Tally(unchanged=plan.unchanged, failed=list(plan.given_up)), Pace(plan), False
         with tally.timed("writing"):
             tally.deleted += remove_files(target, plan.vanished) + _skip(target, plan, plan.skipped)
         if plan.todo:
             report(pace.progress("", 0))
-        for batch in tally.waited(prepare_files(plan.todo, self.preparation(), self.workers)):
-            tally.deleted += _take_out(target, plan, batch)
-            try:
-                with tally.timed("embedding"):
-                    placement = _placed(target, batch, cancelled)
-            except StoppedError:
-                is_stopped = True
-                break
-            with tally.timed("writing"):
-                tally.count(write_files(target, placement), plan)
-            pace.went(batch)
-            report(pace.progress(batch[-1].row.path, tally.written))
-            if cancelled():
-                is_stopped = pace.done < len(plan.todo)
-                break
+        with closing(Growing(target.generation, cancelled)) as growing:
+            for batch in tally.waited(prepare_files(plan.todo, self.preparation(), self.workers)):
+                tally.deleted += _take_out(target, plan, batch)
+                try:
+                    with tally.timed("embedding"):
+                        placement = _placed(target, batch, cancelled)
+                except StoppedError:
+                    is_stopped = True
+                    break
+                with tally.timed("writing"):
+                    stored = write_files(target, placement)
+                    growing.wrote(stored.written)
+                tally.count(stored, plan)
+                pace.went(batch)
+                report(pace.progress(batch[-1].row.path, tally.written))
+                if cancelled():
+                    is_stopped = pace.done < len(plan.todo)
+                    break
+            else:
+                growing.finish()
         # Commits after the last write still have to be settled.
         target.generation.store.flush_later()
         return tally.summary(plan, target, is_stopped=is_stopped)
@@ -235,98 +241,6 @@ class Updating:
         self.lineage.switch_to(target)
         note_use(self.folder)
         return replace(summary, notes=(*notes, *make_room(self.folder, self.options, self.services.variables)))
-
-
-@dataclass(slots=True)
-class _Tally:
-    """The counters of a running update."""
-
-    added: int = 0
-    modified: int = 0
-    unchanged: int = 0
-    written: int = 0
-    deleted: int = 0
-    kept: int = 0
-    embedded: int = 0
-    bytes_read: int = 0
-    failed: list[FileProblem] = field(default_factory=list)
-    stages: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        """Add the wall time of the block to a stage."""
-        started = time.monotonic()
-        try:
-            with span(f"cqm.{stage}"):
-                yield
-        finally:
-            self.stages[stage] = self.stages.get(stage, 0.0) + time.monotonic() - started
-
-    def waited(self, batches: Iterator[list[PreparedFile]]) -> Iterator[list[PreparedFile]]:
-        """Pass batches on; the time they are waited for is that of parsing."""
-        while True:
-            with self.timed("parsing"):
-                batch = next(batches, None)
-            if batch is None:
-                return
-            yield batch
-
-    def count(self, stored: Stored, plan: Plan) -> None:
-        self.written += stored.written
-        self.deleted += stored.deleted
-        self.kept += stored.kept
-        self.embedded += stored.embedded
-        for row, chunks in stored.rows:
-            if row.state is FileState.FAILED:
-                self.failed.append(FileProblem(row.path, row.reason))
-            elif row.state is FileState.INDEXED and chunks is None:
-                self.unchanged += 1
-            elif row.state is FileState.INDEXED:
-                self.bytes_read += row.size
-                before = plan.known.get(row.path)
-                is_new = before is None or before.state is FileState.SKIPPED
-                self.added += is_new
-                self.modified += not is_new
-
-    def summary(self, plan: Plan, target: Target, *, is_stopped: bool) -> UpdateSummary:
-        manifest, routes = target.generation.manifest, target.routes
-        return UpdateSummary(
-            added=self.added,
-            modified=self.modified,
-            deleted=len([path for path in plan.vanished if path in plan.known]),
-            unchanged=self.unchanged,
-            failed=tuple(self.failed),
-            skipped=manifest.skipped_by_reason(),
-            chunks_written=self.written,
-            chunks_deleted=self.deleted,
-            chunks_kept=self.kept,
-            embedded=self.embedded,
-            lacking=lacking(manifest, wanted_spaces(routes, manifest)),
-            models=routes.states() if routes else (),
-            bytes_read=self.bytes_read,
-            cancelled=is_stopped,
-            stages=self.stages,
-        )
-
-
-class _Pace:
-    """The speed of an update in files and bytes, and the time left."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._sizes = {found.path: found.size for found, _ in plan.todo}
-        self._total_bytes = sum(self._sizes.values())
-        self._started = time.monotonic()
-        self._bytes = 0
-        self.done = 0
-
-    def went(self, batch: Sequence[PreparedFile]) -> None:
-        self.done += len(batch)
-        self._bytes += sum(self._sizes.get(file.row.path, 0) for file in batch)
-
-    def progress(self, path: str, chunks: int) -> Progress:
-        seconds = max(time.monotonic() - self._started, 1e-6)
-        remaining = (self._total_bytes - self._bytes) * seconds / self._bytes if self._bytes else None
-        return Progress("indexing", self.done, len(self._sizes), path, chunks, self.done / seconds, remaining)
 
 
 def _placed(target: Target, batch: Sequence[PreparedFile], cancelled: Callable[[], bool]) -> Placement:

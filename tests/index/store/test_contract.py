@@ -22,11 +22,12 @@ from cqm.index.model.errors import StoreError
 from cqm.index.model.options import StoreOptions
 from cqm.index.store.base import FILE_TERMS, NO_SPACES, PATH_TERMS, TERMS, Nearest, Point, PointFilter, Store
 from cqm.index.store.bases import SharedBase
-from cqm.index.store.collection import BaseNote, FrozenNote, new_note, write_note
+from cqm.index.store.collection import FREQUENCIES_FILE, BaseNote, new_note, write_note
 from cqm.index.store.edge import EdgeStore
 from cqm.index.store.frequencies import Counting, frequency_lines
-from cqm.index.store.layered import FREQUENCIES_FILE, LayeredStore
-from cqm.index.store.open import FROZEN_FOLDER, open_frozen
+from cqm.index.store.frozen import FrozenNote, FrozenPart
+from cqm.index.store.layered import LayeredStore
+from cqm.index.store.open import open_frozen
 from cqm.index.store.qdrant import QdrantStore
 from cqm.index.store.qdrant_client import QdrantServer
 from cqm.index.text.terms import SparseTerms
@@ -123,11 +124,17 @@ def over_frozen(folder: Path, spaces: Mapping[str, int] = NO_SPACES) -> Iterator
     below, counting = [point(number, "below.py", sparse(a=2.0, q=1.0)) for number in range(12)], Counting()
     counting.add(below)
     (folder / FREQUENCIES_FILE).write_bytes(b"\n".join(frequency_lines(counting.counted())))
-    write_note(folder, FrozenNote(tuple(spaces), len(below)))
-    with closing(EdgeStore(folder / FROZEN_FOLDER, weighs=False, is_base=True)) as base:
-        base.create(spaces)
-        base.upsert(below)
-        base.optimize()
+    # In three parts, of which one was a layer.
+    parts = {"base-1": below[:5], "base-2": below[5:6], "shard-3": below[6:]}
+    made = tuple(FrozenPart(name, tuple(spaces), len(points)) for name, points in parts.items())
+    write_note(folder, FrozenNote(made, "shard-4", FREQUENCIES_FILE))
+    for name, points in parts.items():
+        is_base = name.startswith("base")
+        with closing(EdgeStore(folder / name, weighs=False, is_base=is_base)) as base:
+            base.create(spaces)
+            base.upsert(points)
+            if is_base:
+                base.optimize()
     store = open_frozen(folder)
     store.create(spaces)
     store.delete(names(*range(12)))
