@@ -44,8 +44,8 @@ PART_POINTS = 1 << 17
 """Points of a part of a base: to write so many takes 1.2 GB of memory."""
 COPY = "copy"
 _FREQUENCIES = "frequencies-1.jsonl"
-_BYTES_A_CHUNK = 9_500
-"""Memory of the process that freezes: 2.1 GB of its own for 266,317 chunks, measured, and a fifth more."""
+_BYTES_TO_READ, _BYTES_TO_WRITE = 5_600, 9_500
+"""Memory that the process takes for a point of a shard that it reads, and of a part that it writes."""
 _LOOK_SECONDS = 0.2
 _NICE = 19
 
@@ -115,7 +115,8 @@ def _require_memory(source: "Generation") -> None:
     Raises:
         StoreError: too little is free.
     """
-    needed = _BYTES_A_CHUNK * source.manifest.chunk_count()
+    held = source.store.changes if isinstance(source.store, LayeredStore) else source.manifest.chunk_count()
+    needed = _BYTES_TO_READ * held + _BYTES_TO_WRITE * min(PART_POINTS, source.manifest.chunk_count())
     with suppress(OSError), Path("/proc/meminfo").open(encoding="ascii") as told:
         free = next((int(line.split()[1]) * 1024 for line in told if line.startswith("MemAvailable:")), needed)
         if free < needed:
@@ -123,20 +124,24 @@ def _require_memory(source: "Generation") -> None:
             raise StoreError(f"{message}, and {free >> 20:,} are free.", remedy="Close other programs.", retryable=True)
 
 
-def freeze_copy(place: Path, spaces: Mapping[str, int], cancelled: Callable[[], bool]) -> None:
+def freeze_copy(
+    place: Path, spaces: Mapping[str, int], cancelled: Callable[[], bool], *, is_awaited: bool = False
+) -> None:
     """Freeze the copy in the folder of a new generation, in a process of its own.
 
     Parameters:
         place: as `copy_source` left it.
         spaces: dimensions of the vectors by the names of their spaces.
         cancelled: asked again and again; when it answers true, the process is killed.
+        is_awaited: whether an update waits for it; otherwise it leaves the processors to others.
 
     Raises:
         StoreError: it cannot be made.
         StoppedError: it was cancelled.
     """
     # -P and another folder: nothing is imported from where this process works, which is a stranger's.
-    command = [sys.executable, "-P", "-m", "cqm.index.generations.freezing", str(place), json.dumps(spaces)]
+    command = [sys.executable, "-P", "-m", "cqm.index.generations.freezing", str(place.absolute()), json.dumps(spaces)]
+    command += ["awaited"] * is_awaited
     # It ends when its input does: with this process.
     with subprocess.Popen(
         command,
@@ -248,7 +253,7 @@ def _end_with_input() -> None:
 
 def main() -> int:
     """Freeze the copy in the folder of the first argument, with the spaces of the second; return the exit code."""
-    if hasattr(os, "nice"):
+    if hasattr(os, "nice") and sys.argv[3:] != ["awaited"]:
         os.nice(_NICE)
     Thread(target=_end_with_input, daemon=True).start()
     try:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from cqm.index.disk.durable import replace_file, require_room, sync_folder
 from cqm.index.disk.size import size_on_disk
-from cqm.index.generations.freezing import COPY, FROZEN_AGAIN_FROM, copy_to, freeze_copy
+from cqm.index.generations.freezing import COPY, copy_to, freeze_copy
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import StoreError
 from cqm.index.remote.deadline import StoppedError
@@ -25,6 +25,8 @@ from cqm.index.store.open import open_frozen
 
 FULL_FROM = 100_000
 """Points of a full layer. So many take .5 GB, and the process that writes the part 1.3 GB for a minute."""
+WORTH_FROM = 25_000
+"""Points that an update has to write before any layer becomes a part, and of the last layer that does."""
 _log = logging.getLogger(__name__)
 
 
@@ -60,13 +62,13 @@ class Growing:
         self._written += points
         if self._writing and self._writing.done():
             self._step(self._take)
-        if self._written >= FROZEN_AGAIN_FROM and self._holds(FULL_FROM):
+        if self._written >= WORTH_FROM and self._holds(FULL_FROM):
             self._step(self._grow)
 
     def finish(self) -> None:
         """Wait until all parts of a base are mapped; the last layer becomes one too, unless it is small."""
-        if isinstance(self._generation.store, LayeredStore) and self._written >= FROZEN_AGAIN_FROM:
-            if self._holds(FROZEN_AGAIN_FROM):
+        if isinstance(self._generation.store, LayeredStore) and self._written >= WORTH_FROM:
+            if self._holds(WORTH_FROM):
                 self._step(self._grow)
             if self._writing:
                 self._step(self._take)
@@ -141,7 +143,7 @@ class Growing:
         shutil.rmtree(work, ignore_errors=True)
         copy_to(work, place, [folder])
         (work / COPY / folder).rename(work / COPY / FIRST_LAYER)
-        freeze_copy(work, self._generation.dimensions(), lambda: self._is_over or self._cancelled())
+        freeze_copy(work, self._generation.dimensions(), lambda: self._is_over or self._cancelled(), is_awaited=True)
         made = read_frozen(work)
         if made is None:
             raise StoreError(f"{work} has lost its note.")

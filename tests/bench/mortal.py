@@ -16,6 +16,7 @@ from types import FrameType
 
 from cqm.chunkers.model import ChunkOptions
 from cqm.index.engine import Index
+from cqm.index.generations import growing
 from cqm.index.model.options import IndexOptions
 
 
@@ -29,11 +30,18 @@ def _frozen(index: Index) -> None:
         index._freeze(lambda: False)
 
 
+def _grown(index: Index) -> None:
+    # Layers of trees as small as these would never be full.
+    growing.FULL_FROM = growing.WORTH_FROM = 4
+    index.update(anew=True)
+
+
 OPERATIONS: dict[str, Callable[[Index], object]] = {
     "update": lambda index: index.update(),
     "anew": lambda index: index.update(anew=True),
     "compact": _compacted,
     "freeze": _frozen,
+    "grow": _grown,
     "improve": lambda index: index.improve(),
 }
 

@@ -1,5 +1,6 @@
 """A frozen index: its points are in a base that is mapped from disk, and what changes is in a layer over it."""
 
+import json
 import os
 import signal
 import threading
@@ -159,3 +160,20 @@ def test_an_index_that_is_followed_is_frozen_when_it_is_large(
         assert frozen.wait(60)
         assert is_frozen(followed)
         assert followed.search(Query("function_3")).hits[0].path == "module_3.py"
+
+
+@pytest.mark.parametrize("field", ["folder", "layer", "frequencies"])
+def test_a_note_that_leads_out_of_the_folder_is_damage(index: Index, root: Path, tmp_path: Path, field: str) -> None:
+    index._freeze(never)
+    before, place = answers(index), index._lineage.serving.place
+    index.close()
+    note = json.loads((place / "frozen.json").read_text())
+    told = note["parts"][0] if field == "folder" else note
+    (tmp_path / "elsewhere").mkdir()
+    (place / told[field]).rename(tmp_path / "elsewhere" / "shard")
+    told[field] = "../../../elsewhere/shard"
+    (place / "frozen.json").write_text(json.dumps(note))
+    with Index.open(root, IndexOptions(home=tmp_path / "home", workers=1)) as again:
+        assert any("damaged" in note for note in again.update().notes)
+        assert answers(again) == before
+    assert (tmp_path / "elsewhere" / "shard").exists()

@@ -71,7 +71,7 @@ def expected(root: Path, tmp_path: Path) -> object:
 def small_parts(expected: object, monkeypatch: pytest.MonkeyPatch) -> object:
     """Let layers be full early, once the answers of an index in memory are known; they are given."""
     monkeypatch.setattr(growing, "FULL_FROM", 60)
-    monkeypatch.setattr(growing, "FROZEN_AGAIN_FROM", 20)
+    monkeypatch.setattr(growing, "WORTH_FROM", 20)
     monkeypatch.setattr(freezing, "FROZEN_AGAIN_FROM", 20)
     return expected
 
@@ -136,7 +136,7 @@ def test_a_part_whose_writing_is_killed_stays_in_memory_until_the_index_is_froze
     write: Callable[..., None] = growing.freeze_copy
     calls: list[Path] = []
 
-    def killed(place: Path, spaces: dict[str, int], cancelled: Callable[[], bool]) -> None:
+    def killed(place: Path, spaces: dict[str, int], cancelled: Callable[[], bool], *, is_awaited: bool) -> None:
         calls.append(place)
 
         def kill() -> bool:
@@ -144,7 +144,7 @@ def test_a_part_whose_writing_is_killed_stays_in_memory_until_the_index_is_froze
                 kill_what_writes(place)
             return cancelled()
 
-        write(place, spaces, kill)
+        write(place, spaces, kill, is_awaited=is_awaited)
 
     monkeypatch.setattr(growing, "freeze_copy", killed)
     with opened(root, tmp_path / "home") as index:
