@@ -86,8 +86,6 @@ def number(count: int, noun: str, plural: str = "") -> str:
     """Write a count with its noun: "1 file", "1,204 files".
 
     Parameters:
-        count: of things.
-        noun: for one of them.
         plural: for several; the noun with an "s" when empty.
     """
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"

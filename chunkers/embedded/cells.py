@@ -26,9 +26,6 @@ def with_cells(text: str, pieces: Sequence[Piece], options: ChunkOptions, cut: C
     """Add the symbols of code cells to the pieces of a notebook, at their lines of its file.
 
     Parameters:
-        text: the notebook.
-        pieces: of it.
-        options: the limits.
         cut: cuts a cell by its language.
     """
     parsed = parse(text)

@@ -38,8 +38,6 @@ def pieces_of_mixed(text: str, options: ChunkOptions, cut: Cutter) -> Cut:
     """Cut a file in both languages at its types of Objective-C.
 
     Parameters:
-        text: the whole file.
-        options: the limits.
         cut: cuts a part by its language.
     """
     blocks = [*_blocks(text)]

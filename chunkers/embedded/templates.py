@@ -72,9 +72,7 @@ def pieces_of_template(text: str, path: str, options: ChunkOptions, cut: Cutter)
     A template that writes a program or data is cut as one, with its tags masked; any other at its elements and blocks.
 
     Parameters:
-        text: the whole file.
         path: of the file; its suffixes tell the languages.
-        options: the limits.
         cut: cuts a part by its language.
     """
     name = path.rpartition("/")[2].lower().removesuffix(".t")

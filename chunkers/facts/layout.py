@@ -23,7 +23,6 @@ def layout_of(document: "Document", options: "ChunkOptions") -> Layout:
     """Return the layout of a program; an empty one if no grammar can read it.
 
     Parameters:
-        document: with its language.
         options: limits of parsing.
     """
     program = program_of(document.text, document.language, options)

@@ -25,7 +25,6 @@ def members_of(symbols: Sequence[Symbol], uses: Sequence[Uses]) -> list[Members]
     """Return each symbol's members: those inside it, or else those which name it, as methods of Go and Rust do.
 
     Parameters:
-        symbols: all symbols of a document.
         uses: of each symbol, with the fields and methods it declares for a type.
     """
     inside: defaultdict[int, Members] = defaultdict(_none)

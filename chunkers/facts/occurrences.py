@@ -76,7 +76,6 @@ def occurrences(document: Document, name: str) -> tuple[Occurrence, ...] | None:
     """Return all occurrences of a name in order; None if the document is no program that can be parsed.
 
     Parameters:
-        document: a whole file.
         name: the last part of a symbol's name.
     """
     if not document.text:

@@ -41,10 +41,7 @@ def symbols_of(marks: list[Mark], language: Language, syntax: Syntax, source: "S
     """Find all symbols of an outline.
 
     Parameters:
-        marks: the outline of the whole document.
         language: the language with the outline's rules, used for local symbols too.
-        syntax: the language's row.
-        source: the text.
     """
     symbols: list[Symbol] = []
     told: dict[str, str] = {}

@@ -35,7 +35,6 @@ def encoded(source: str, start: int, end: int) -> Encoded:
     """Decode the string written from start to end, quotes included; an empty one if it is not a JSON string.
 
     Parameters:
-        source: the JSON text.
         start, end: characters of it.
     """
     written = source[start:end]

@@ -71,7 +71,6 @@ def promoted(*types: str, marked_by: frozenset[str] = frozenset()) -> PartRule:
     """Return a rule for parameters of a constructor which are fields of its type.
 
     Parameters:
-        types: of the parameters.
         marked_by: types of a child which makes a parameter a field; none if its own type does.
     """
 

@@ -131,7 +131,6 @@ def refusal(name: str, value: object, expected: str) -> ChunkOptionError:
     """Return the error for an option's value.
 
     Parameters:
-        name, value: of the option.
         expected: the requirement: "from 1 to 6", "true or false" ...
     """
     shown = repr(value) if isinstance(value, str) else str(value)

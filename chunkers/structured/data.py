@@ -24,9 +24,7 @@ def pieces_of_data(text: str, root: Node, options: ChunkOptions) -> list[Piece]:
     document is named by its kind and name. A piece's context shows the containers around it.
 
     Parameters:
-        text: the whole text.
         root: its root container; see `tree_of`.
-        options: the limits.
     """
     return [piece_of(text, draft) for draft in drafts_of(text, root, Shape(), options)]
 
@@ -35,7 +33,6 @@ def tree_of(text: str, language: str) -> tuple[Node | None, list[str]]:
     """Return the root container of a text, and warnings; None without one.
 
     Parameters:
-        text: the whole text.
         language: "json", "yaml" or "toml".
     """
     parsed = _parser(text, language)(text)

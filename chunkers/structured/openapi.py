@@ -75,9 +75,7 @@ def pieces_of_openapi(text: str, language: str, options: ChunkOptions) -> Cut:
     the operation; the content of a JSON piece is in YAML.
 
     Parameters:
-        text: the whole text.
         language: "json" or "yaml".
-        options: the limits.
     """
     root, warnings = tree_of(text, language)
     if root is None:
@@ -166,13 +164,7 @@ def _readable(text: str, draft: Draft) -> str:
 
 
 def _rendered(text: str, node: Node, depth: int = 0) -> str:
-    """Write JSON as people read it, in YAML's style: lines of "key: value", nested values indented, items dashed.
-
-    Parameters:
-        text: the whole text.
-        node: a node of the text.
-        depth: levels of indentation.
-    """
+    """Write JSON as people read it, in YAML's style: lines of "key: value", nested values indented, items dashed."""
     return "\n".join(_lines(text, node, depth))
 
 

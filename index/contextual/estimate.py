@@ -42,8 +42,6 @@ def estimate_contexts(
 
     Parameters:
         options: the writing model, and how much of a document it sees.
-        documents: their sizes.
-        variables: of services.
     """
     if options.provider == RULES:
         return ContextEstimate(0, 0, 0, 0.0)

@@ -90,7 +90,6 @@ class ContextWriter:
 
         Parameters:
             path: of the document, relative to the root.
-            text: of the document.
             chunks: all of its chunks, or some: the choice doesn't change a chunk's context.
         """
         prompts = self._prompts(path, text, chunks)

@@ -59,7 +59,6 @@ def seal(place: Path, known: Prints) -> None:
     """Record the checksums of a generation just closed and synced.
 
     Parameters:
-        place: the folder of the generation.
         known: earlier values; a file with the same size and time is not read again.
     """
     # Without a seal the next opening checks the parts themselves.

@@ -75,7 +75,6 @@ def open_private(folder: Path, name: str, flags: int = os.O_RDONLY) -> int:
 
     Parameters:
         folder: the last part of its path is not followed either.
-        name: of the file.
         flags: of `os.open`, without O_TRUNC.
 
     Raises:

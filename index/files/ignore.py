@@ -147,10 +147,8 @@ def rules_in(rules: Rules, tree: TreeRules, folder: str, opened: int | Path, nam
 
     Parameters:
         rules: of the parent folder; `TreeRules.above` for the root.
-        tree: contains the folder.
         folder: relative to the root, with "/" between parts.
         opened: its descriptor; its path on systems without descriptors.
-        names: of its entries.
     """
     cut = len(folder) + 1 if folder else 0
     if tree.uses_git and folder and ".git" in names:
@@ -169,8 +167,6 @@ def standing_of(rules: Rules, tree: TreeRules, path: str, name: str, *, is_folde
     """Decide whether a path is in scope, by the rules for its folder's entries.
 
     Parameters:
-        rules: for its folder's entries.
-        tree: contains it.
         path: relative to the root, with "/" between parts.
         name: its last part.
         is_folder: whether it is a folder, and no link to one.
@@ -193,10 +189,7 @@ def suspects_in(rules: Rules, tree: TreeRules, folder: str, names: Collection[st
     """Return the names in a folder some rule may match; the others are in scope.
 
     Parameters:
-        rules: for the folder's entries.
-        tree: contains it.
         folder: relative to the root.
-        names: of its entries.
     """
     inner = f"{folder}/" if folder else ""
     if rules.only_tracked or not inner.isascii() or not "".join(names).isascii():

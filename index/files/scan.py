@@ -126,7 +126,6 @@ def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -
 
     Parameters:
         root: a folder, or a single file.
-        options: define the scope.
         below: scan only these files and folders, relative to the root with "/" between parts, and the folders above
             them; they may have vanished. Takes milliseconds for any size of tree.
 
@@ -155,7 +154,6 @@ def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
     Parameters:
         root: the real path scanned.
         path: relative to the root, from `scan`.
-        options: those of the scan.
 
     Raises:
         VanishedFileError: it no longer exists.
@@ -173,7 +171,6 @@ def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
     Parameters:
         root: the real path scanned: a folder, or a single file.
         path: relative to the root; the name of the root if that is a file.
-        options: contain the size limit.
 
     Raises:
         VanishedFileError: it no longer exists.

@@ -181,7 +181,6 @@ def reason_of_folder(name: str, inside: Names, beside: Names, options: ScanOptio
     Parameters:
         name: of a folder below the root; the root itself is never skipped.
         inside, beside: names in it, and in its parent folder.
-        options: include otherwise skipped kinds.
     """
     for rule in FOLDER_RULES:
         is_named = not rule.names or name in rule.names
@@ -196,7 +195,6 @@ def reason_by_name(path: str, options: ScanOptions) -> SkipReason | None:
 
     Parameters:
         path: with "/" between parts.
-        options: include otherwise skipped kinds.
     """
     name = path.rpartition("/")[2].lower()
     if is_secret_path(path) and not is_allowed_path(path, options.secrets.allow_paths):
@@ -217,8 +215,6 @@ def reason_by_text(path: str, text: str, options: ScanOptions) -> SkipReason | N
 
     Parameters:
         path: with "/" between parts.
-        text: of the whole file.
-        options: include otherwise skipped kinds.
     """
     name = path.rpartition("/")[2].lower()
     is_secret = _PRIVATE_KEY.match(text) or (name in _CLIENT_SETTINGS and _TOKEN.search(text))

@@ -68,7 +68,6 @@ def recipe_text(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
     """Everything shaping a generation, by name, as JSON; unchanged options are left out (`UNWRITTEN`).
 
     Parameters:
-        options: of the index.
         spaces: see `generation_name`.
     """
     values: dict[str, object] = {"format": FORMAT_VERSION, "chunker": CHUNKER_VERSION, "terms": TERMS_VERSION}

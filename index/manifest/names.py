@@ -40,8 +40,6 @@ def replace_names(database: sqlite3.Connection, path: str, chunks: Iterable[Chun
 
     Parameters:
         database: in a transaction; its rows of chunks are still the former ones.
-        path: of the file.
-        chunks: of the file from now on.
     """
     before, after = _stored(database, path), _by_name((row.language, row.defines) for row in chunks)
     if gone := before.keys() - after.keys():

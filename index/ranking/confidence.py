@@ -97,7 +97,6 @@ def signs_of(
         cosines: of the chunks found, by id, for each space of vectors. Other models have another scale: where a space
             is not the embedded model's, words alone tell.
         terms: BM25 by chunk id; empty for a search by meaning alone.
-        chunks: of the index.
         rarity: of the question's words, by term.
     """
     # Two words of a question in one, such as "websocket", may be a word of the code or not.
@@ -233,7 +232,6 @@ def chance_of(judgement: Judgement, place: int) -> float:
     """Return the chance that a result is the answer; it falls from place to place.
 
     Parameters:
-        judgement: of the answer.
         place: of the result, 0 for the first.
     """
     if judgement.likelihood is None:

@@ -72,7 +72,6 @@ def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ra
 
     Parameters:
         ranked: best first, with these chunks.
-        pinned: their ids.
     """
     entries = {entry.candidate.id: entry for entry in ranked}
     first = [entries.pop(name) for name in pinned if name in entries]
@@ -173,7 +172,6 @@ def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
     Parameters:
         names: qualified.
         symbol: with "." between its parts; it may lack outer parts, or begin with a folder or package.
-        path: of the file that defines them.
     """
     # All of them have the last part of the symbol, in some spelling; most have not.
     if name_key(symbol) not in _plain("".join(names)):

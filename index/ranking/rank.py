@@ -124,7 +124,6 @@ def rank(
 
     Parameters:
         question: read by `read_question`.
-        evidence: found for it.
         weights: None for those of `weights_for`.
         pinned: ids of chunks that stay, whatever has their text.
     """

@@ -139,9 +139,7 @@ def ollama_client(
     """Return the official client.
 
     Parameters:
-        endpoint: of the server.
         timeout: seconds, of a request.
-        variables: of services.
         whole_answer: whether the time-out covers the whole answer; otherwise each piece of it.
     """
     import httpx

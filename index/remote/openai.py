@@ -145,12 +145,8 @@ def connect_openai(
     """Return an endpoint; contacts nothing.
 
     Parameters:
-        options: time-out and location of the key.
-        url: of the endpoint.
         preset: its kind. The key in the preset's variable goes only to the preset's own host, or to the host named by
             a variable.
-        purpose: the use, for messages.
-        variables: of services.
         needs_key: whether a key is required unless it is on this machine.
 
     Raises:
@@ -223,9 +219,7 @@ def _client(endpoint: Endpoint, timeout: float, variables: Variables, further: M
     """Return the official client.
 
     Parameters:
-        endpoint: its address.
         timeout: seconds, of a request.
-        variables: of services.
         further: headers of requests beside the key.
     """
     import httpx2

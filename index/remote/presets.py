@@ -54,7 +54,6 @@ class Preset:
 
         Parameters:
             base_url: from the options; empty for none.
-            variables: of services.
         """
         return (base_url or variables.get(self.url_variable, "") or self.url).rstrip("/")
 

@@ -26,7 +26,6 @@ class Reranker(Protocol):
 
         Parameters:
             question: in the user's words.
-            texts: possible answers.
             deadline_seconds: longest duration of the call, even if the work goes on.
 
         Raises:

@@ -40,7 +40,6 @@ def http_reranker(options: RerankOptions, variables: Variables, clock: Callable[
 
     Parameters:
         options: url (default: the shape's own service), shape (default: found from the url), model, key.
-        variables: of services.
         clock: monotonic seconds; decides when a failed endpoint is tried again.
 
     Raises:

@@ -89,7 +89,6 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
     Parameters:
         question: its content words count.
         names: of the symbols of the texts; empty for none.
-        texts: to compare.
 
     Returns:
         A row for each text in the order of `Reading`, shape (texts, 5); None where there is nothing to compare.

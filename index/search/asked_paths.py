@@ -23,7 +23,6 @@ def read_globs(generation: Generation, root: str, globs: Sequence[str]) -> tuple
     A backslash and the root's name mean themselves where some path has them.
 
     Parameters:
-        generation: knows the paths.
         root: of the index, absolute.
         globs: as given, none blank.
 

@@ -70,8 +70,6 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     """Find candidates by words, vectors and names.
 
     Parameters:
-        generation: to search.
-        wanted: the question.
         times: depth of each search, as a multiple of the usual one.
         pinned: ids of chunks that are candidates whatever their evidence.
     """
@@ -124,9 +122,6 @@ def _with_named(
     """Add the chunks with codes, literals and names of a question to the few that mention it; return likely ones too.
 
     Parameters:
-        generation: to search.
-        question: with the names.
-        keep: chunks that count; None for all.
         few: chunks mentioning the question.
         chunks: found by words.
     """
@@ -149,7 +144,6 @@ def for_example(generation: Generation, wanted: Wanted, example: Example, times:
     """Find candidates like the chunks at a place, without those themselves.
 
     Parameters:
-        generation: to search.
         wanted: its vectors are those of the place.
         example: from `find_example`.
         times: depth of each search, as a multiple of the usual one.

@@ -81,7 +81,6 @@ def with_filters(generation: Generation, query: Query, root: str) -> Filtered:
     `sym:Bind` asks for the name. A question of several lines is taken as it is.
 
     Parameters:
-        generation: knows its languages, kinds and paths.
         query: as asked.
         root: of the index, absolute.
 

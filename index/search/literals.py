@@ -82,10 +82,8 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
     """Find the few chunks that say a phrase of a question, or what it may be copied from.
 
     Parameters:
-        generation: to search.
         question: asked.
         found: BM25 of the chunks found for its words, by id.
-        keep: chunks that count; None for all.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
@@ -278,9 +276,6 @@ def _with_words(
     Each word's chunks are asked for by themselves: BM25 of all words prefers short chunks with some of them.
 
     Parameters:
-        generation: to search.
-        parts: texts.
-        keep: chunks that count; None for all.
         may_lack_one: where no chunk has all of several words, return those lacking one: it may be of a value.
     """
     wanted = [_terms(part) for part in parts]

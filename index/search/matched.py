@@ -36,7 +36,6 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
     A prototype in a header declares, an extension in Swift adds. Those of tests and examples come after all of these.
 
     Parameters:
-        generation: of the results.
         question: names a symbol.
         ranked: best first, after `exact_first`.
 
@@ -122,7 +121,6 @@ def without_other_kinds(
     """Put results back that come first for a definition of the symbol asked for which is of none of some kinds.
 
     Parameters:
-        generation: of the results.
         question: names a symbol.
         ranked, exact: before and after `exact_first`.
         kinds: asked for; empty for all.
@@ -169,9 +167,7 @@ def namings(
     A result in the middle of a long symbol has that symbol, whose declaration is in a chunk before it.
 
     Parameters:
-        generation: of the results.
         question: names a symbol, or has words that a definition's name and lines have too.
-        found: of a page.
         payloads: of these, with their texts and definitions.
         lines: of each the line that the question names in it, if it does.
         kinds: of definitions to name results after; empty for all.

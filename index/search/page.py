@@ -67,9 +67,6 @@ def hits_of(
     """Return hits of the results of a page, named after the definitions that they were found for.
 
     Parameters:
-        generation: of the results.
-        question: that they answer.
-        shown: the results.
         payloads: their stored fields, by id.
         chances: that each is what was asked; None where that isn't known.
         lines: asked for, by id of the chunk.

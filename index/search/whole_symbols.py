@@ -38,7 +38,6 @@ def parents_of(generation: Generation, hits: Sequence[Candidate]) -> tuple[Paren
     """Find small parents with at least two hits and at least half of their text in hits; only the outermost.
 
     Parameters:
-        generation: of the hits.
         hits: chunks whose text is shown as it is.
 
     Raises:

@@ -53,7 +53,6 @@ def own_matches(view: Readable, path: str) -> Iterator[Match]:
     """Yield secrets of a text by our own rules, in no order; they may overlap.
 
     Parameters:
-        view: of the text.
         path: of the file: in some kinds of files values have no quotes.
     """
     text, low, data = view.text, view.low, view.low.encode("ascii")

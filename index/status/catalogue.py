@@ -47,7 +47,6 @@ def make_room(kept: Path, options: IndexOptions, variables: Variables) -> Iterat
 
     Parameters:
         kept: the folder of an index to keep in any case.
-        options, variables: of its indexes and services.
 
     Yields:
         A sentence for each deleted index, and one if the rest is still too large.
@@ -86,7 +85,6 @@ def indexes_of(root: Path, options: IndexOptions) -> list[Path]:
 
     Parameters:
         root: a real path, as far as it exists.
-        options: location of indexes.
 
     Raises:
         StoreError: as `index_folder`.

@@ -89,10 +89,8 @@ def building_beside(
     """Return the generation built beside the serving one of an open index.
 
     Parameters:
-        folder, options: of the index.
         serving: name of the serving generation.
         building: what this process builds, if it does.
-        running: the work in progress.
     """
     if building is None:
         return read_building(folder, serving, running, options)

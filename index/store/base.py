@@ -175,7 +175,6 @@ def search_each(
     """Return each search's results, asking only for searches able to find anything.
 
     Parameters:
-        searches: in the order of the answers.
         ask: answers one or more searches, in their order.
     """
     asked = [search for search in searches if not search.is_empty]
@@ -187,7 +186,6 @@ def stored_point(name: str, payload: Mapping[str, Any] | None, vectors: object) 
     """Convert a point returned by a store.
 
     Parameters:
-        name: its id.
         payload: None for none.
         vectors: by name, dense ones as lists, sparse ones with `indices` and `values`.
     """

@@ -132,7 +132,6 @@ def new_note(place: Path, options: StoreOptions) -> CollectionNote:
 
     Parameters:
         place: the folder of the generation, in the folder of the index.
-        options: of the server.
     """
     folder = place.parent
     known = (note.alias for note in _notes(folder) if note.url == options.url)

@@ -204,7 +204,6 @@ class EdgeStore:
         """Count the points with a dense vector in a space.
 
         Parameters:
-            space: to count.
             but: ids of points to leave out.
         """
         import qdrant_edge as edge

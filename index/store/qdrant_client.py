@@ -83,7 +83,6 @@ class QdrantServer:
 
         Parameters:
             what: completes "cannot be ..." in messages: "searched".
-            request: sends it with the client.
             brief: somebody waits: allow only one retry.
 
         Raises:

@@ -104,7 +104,6 @@ class QdrantReader:
         """See `Store.count_vectors`.
 
         Parameters:
-            space: to count.
             but: ids of points to leave out.
         """
         from qdrant_client import models

@@ -75,9 +75,7 @@ def sections_of(kind: str, names: Sequence[str], text: str) -> list[StoredDefini
     """Return those names of a chunk which one of its lines declares, with their lines.
 
     Parameters:
-        kind: of the chunk.
         names: it defines, in order.
-        text: of the chunk.
     """
     lines = [line[:_LONGEST_LINE] for line in text.split("\n")]
     declared = dict[str, list[int]]()

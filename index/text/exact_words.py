@@ -136,7 +136,6 @@ def pasted_in(text: str, *, is_prose: bool = False) -> list[str]:
     """Return the parts of a text that are surely pasted: its blocks of code, lines of code, or a program's message.
 
     Parameters:
-        text: as the user wrote it.
         is_prose: whether its lines are prose, beside the blocks.
     """
     text = text[:_MOST_READ]
@@ -163,7 +162,6 @@ def format_fit(message: str, text: str) -> int:
 
     Parameters:
         message: of one line, without its head.
-        text: of a program.
     """
     most = max((_letters(it) for it in _LITERAL.finditer(text) if _makes(it[0][1:-1], message)), default=0)
     return most if most >= max(_LEAST_OF_FORMAT, _LEAST_FORMAT_SHARE * len(_LETTER.findall(message))) else 0

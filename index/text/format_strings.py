@@ -76,7 +76,6 @@ def best_made(forms: Sequence[str], text: str) -> Made | None:
 
     Parameters:
         forms: of the line; see `forms_of_line`.
-        text: of a program.
     """
     made = (Made(weight, found.start()) for found in _LITERAL.finditer(text) if (weight := _weight(found[0], forms)))
     return max(made, default=None, key=lambda it: it.weight)

@@ -41,7 +41,6 @@ def said(text: str, *, is_trace: bool) -> str:
     """Return the words of a text that count; a question of one line, or of several that are no trace, as it is.
 
     Parameters:
-        text: as the user wrote it.
         is_trace: whether it names several places.
     """
     if "\n" not in text.strip() and "\\n" not in text:

@@ -93,7 +93,6 @@ def core_of(source: Source, asked: Asked, room: float) -> range:
     """Return the lines of a chunk that were asked for: its definition with a short comment above it, or the best part.
 
     Parameters:
-        source: the chunk.
         asked: result of `read_texts`.
         room: tokens of the whole reply.
     """
@@ -121,7 +120,6 @@ def best_lines(source: Source, symbol: str, core: range, asked: Asked, room: flo
     before them where it costs little. Of a core without room, long comments are shortened to their best lines first.
 
     Parameters:
-        source: the chunk.
         symbol: qualified name of the chunk's symbol; empty for none.
         core: result of `core_of`.
         asked: result of `read_texts`.

@@ -151,7 +151,6 @@ def assemble(read: Read, heads: Sequence[float], room: float) -> tuple[list[Pass
     """Make the passages of all hits, or of the first ones with room, in the order of their best hits.
 
     Parameters:
-        read: the answer.
         heads: tokens of the line above each hit.
         room: tokens for everything, with the names of left-over hits.
 

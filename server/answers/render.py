@@ -48,8 +48,6 @@ def render_answer(
     """Write an answer: a header, then each passage with its place, symbols, kinds, chance and lines.
 
     Parameters:
-        query: the question.
-        answer: its results.
         token_budget: tokens of the whole text, mostly for the lines of the best hits; a part is kept for the names of
             the others.
         root: the searched root, for the header; empty to leave it out.
@@ -182,7 +180,6 @@ def passage_lines(passage: Passage, mark: str, *, explain: bool = False) -> Iter
     """Write a passage: its place and enclosing declarations, then its lines, with a mark for each gap.
 
     Parameters:
-        passage: to show.
         mark: prefix of each line not from the file.
         explain: name the parts of each score.
     """

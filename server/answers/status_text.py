@@ -77,7 +77,6 @@ def status_lines(status: "IndexStatus", *, all_failed: bool = False) -> Iterator
     """Describe an index: contents, freshness and place.
 
     Parameters:
-        status: to describe.
         all_failed: list every failed file, not the first few.
     """
     from cqm.index.model.status import IndexState
@@ -161,12 +160,7 @@ def entry_lines(entry: "IndexEntry") -> Iterator[str]:
 
 
 def secret_lines(files: Iterable[RedactedFile], left_out: Iterable[str]) -> Iterator[str]:
-    """List places of redacted secrets, and files left out for theirs; never a value.
-
-    Parameters:
-        files: with redacted secrets.
-        left_out: paths of files known for secrets.
-    """
+    """List places of redacted secrets, and files left out for theirs; never a value."""
     for file in files:
         for found in file.findings:
             times = f" ({found.count} times)" if found.count > 1 else ""

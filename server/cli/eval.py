@@ -89,10 +89,6 @@ class Tree(NamedTuple):
 def evaluate(asked: Asked, settings_of: Callable[[Path], Settings]) -> int:
     """Ask all questions and print the measures; 1 when they differ from the golden files.
 
-    Parameters:
-        asked: options of the command.
-        settings_of: the settings of a root.
-
     Raises:
         TopicError: the file of questions is not valid, or has no wanted one.
     """

@@ -202,7 +202,6 @@ def make_server(
 
     Parameters:
         settings: those outside of any project.
-        guard: checks the paths of clients.
         metrics: count its work; its own by default.
         views: draw replies for clients that show them; None for none.
     """

@@ -66,10 +66,7 @@ async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, c
     They tell that it is still behind its files, or its settings behind theirs.
 
     Parameters:
-        opened: the index.
-        served: has the default wait.
         wait: seconds to wait for changes to be indexed; None to wait only where nothing was compared yet.
-        ctx: gets the progress.
 
     Raises:
         CqmError: there is no index to answer from, and none could be made.

@@ -83,7 +83,6 @@ class Served:
 
         Parameters:
             path: in the call; with one, it is not about all.
-            named: the client's own roots.
             asked: the answering roots, perhaps a missing one from its last index.
         """
         if path:
@@ -238,7 +237,6 @@ def in_own_folder(what: str, path: str | None, asked: list[Asked]) -> tuple[list
     Parameters:
         what: a place such as `api/src/app.py:10`, or anything else, which stays as it is.
         path: as the call has it; with one, no folder stands before a place.
-        asked: the folders.
     """
     is_of_several = len(asked) > 1 or asked[0].is_of_several
     within = {it.name: within_root(what, it.name) for it in asked} if path is None and is_of_several else {}
@@ -267,7 +265,6 @@ def answered(
     """Ask one index, or those of several folders; write the answers of those that found something below their names.
 
     Parameters:
-        asked: the folders.
         ask: an index, with the tokens of the reply.
         write: what it found, with the tokens and the mark of the reply; an empty mark stands for a new one.
         is_there: whether an index found anything.

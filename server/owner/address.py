@@ -68,7 +68,6 @@ def listen(folder: Path, *, over_tcp: bool = False) -> tuple[socket.socket, Addr
     """Listen for the clients of an index, and write the address for them. Only its one owner may call this.
 
     Parameters:
-        folder: of the index.
         over_tcp: listen on the loopback address rather than a unix socket; clients with unix sockets don't dial it.
 
     Raises:

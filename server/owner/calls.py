@@ -105,9 +105,6 @@ class Calls:
         """Call a method; return its result.
 
         Parameters:
-            gives: the type of the result.
-            method: of the index.
-            report: called with the progress.
             cancelled: asked now and then; true ends the call early.
             arguments: by name.
 

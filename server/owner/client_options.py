@@ -74,10 +74,7 @@ def notice(root: str, there: IndexOptions, here: IndexOptions, others: Iterable[
     """Tell a client about other options in force; empty where they are its own.
 
     Parameters:
-        root: of the index.
         there: options in force.
-        here: options of the client.
-        others: further clients of the index.
     """
     if there == here:
         return ""
@@ -89,12 +86,7 @@ def notice(root: str, there: IndexOptions, here: IndexOptions, others: Iterable[
 
 
 def service_variables(options: IndexOptions, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables for the services of an index; only those that are set.
-
-    Parameters:
-        options: of the index.
-        environment: of the process.
-    """
+    """Return the variables for the services of an index; only those that are set."""
     return {name: environment[name] for name in sorted(set(_names(options))) if environment.get(name)}
 
 

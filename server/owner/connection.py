@@ -64,9 +64,6 @@ def serve(wire: Wire, session: Session, build: Build, address: Address) -> None:
 
     Parameters:
         wire: connected; closed by this.
-        session: of the index.
-        build: of the owner.
-        address: of the owner.
     """
     try:
         greeting = _greeted(wire, session, build, address)

@@ -241,9 +241,6 @@ def encoded(key: str, kind: Any, value: object, further: Mapping[str, object]) -
     """Encode a message with a typed value under a key, and further entries, as JSON: in a sixth of `written`'s time.
 
     Parameters:
-        key: of the value.
-        kind: its type.
-        value: to send.
         further: JSON values by their keys.
     """
     from pydantic_core import PydanticSerializationError  # start-up time of clients, here and below
@@ -275,10 +272,6 @@ def read(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kind`
 
 def read_reply(gives: type[Value], message: bytes) -> Reply[Value]:
     """Decode the reply to a call, in a third of the time of `reply_in`; for a process that has pydantic loaded.
-
-    Parameters:
-        gives: the type of the result.
-        message: as it was sent.
 
     Raises:
         CqmError: the call failed.

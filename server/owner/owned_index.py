@@ -65,7 +65,6 @@ class OwnedIndex:
         Parameters:
             folder: of the index; exists.
             root: the indexed folder or file, as a client says; None if unknown.
-            build: of this process.
             over_tcp: listen on the loopback address though there are unix sockets.
 
         Raises:

@@ -340,7 +340,6 @@ class Session:
         """Give an open index to calls and followers; close it if the owner has ended, since nobody else would.
 
         Parameters:
-            index: open.
             client: opened it with its options; its update comes before the watch, which would do it unseen.
 
         Raises:

@@ -169,7 +169,6 @@ class Opened:
         """Return the runs a call shares: those of the same method and arguments. An update of paths shares none.
 
         Parameters:
-            method: of the index.
             arguments: by name.
         """
         call = partial(getattr(self.index, method), **arguments)
@@ -233,7 +232,6 @@ class Followers:
         """Take an index opened in the place of the one before; it is followed if any client wants that.
 
         Parameters:
-            opened: the index.
             awaited: the watch begins when this client follows too, or has left.
         """
         with self._lock:

@@ -67,7 +67,6 @@ def recommended_choice(document: Document, values: Mapping[str, object]) -> Choi
     """Choose the best strategy for a document.
 
     Parameters:
-        document: its type and length decide.
         values: of options; they win over the recommended ones.
     """
     found = recommended(document)

@@ -65,9 +65,6 @@ def measure(
 
     Parameters:
         found: files of a scan, with the left-out ones.
-        root: the scanned folder or file.
-        options: of the scan and of chunking.
-        workers: chunk them.
     """
     work = partial(_measure, root=root, scan=options.scan, chunking=options.chunk)
     yield from workers.run(Job(work, FileMeasure, _size, _lost), found)

@@ -109,8 +109,6 @@ def quality_report(
 
     Parameters:
         root: a folder or file.
-        options: of the scan and of chunking.
-        report: called with the progress.
 
     Raises:
         ScanError: the root can't be read.

@@ -187,8 +187,6 @@ def script(command: click.Command, program: str, shell: str) -> str:
     """Return the script of a shell.
 
     Parameters:
-        command: all commands.
-        program: their name.
         shell: one of `SHELLS`.
     """
     # That of bash itself starts bash to ask for its version.

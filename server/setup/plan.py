@@ -98,7 +98,6 @@ def planned(spots: Sequence[Spot], *, removes: bool, replaces: bool) -> list[Cha
     """Plan the changes of several places; a file named twice gets both, one after the other.
 
     Parameters:
-        spots: places.
         removes: take entries out.
         replaces: overwrite entries which the user wrote.
     """

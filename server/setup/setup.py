@@ -66,13 +66,7 @@ class Asked:
 
 
 def setup(asked: Asked, machine: Machine, here: Path) -> int:
-    """Connect CQM to clients, or undo it; 1 when a file could not be changed, or a client does not connect.
-
-    Parameters:
-        asked: the options.
-        machine: of the user.
-        here: the working folder.
-    """
+    """Connect CQM to clients, or undo it; 1 when a file could not be changed, or a client does not connect."""
     root = project_root(here)
     if asked.project and not asked.remove and is_too_wide(root):
         raise click.UsageError(f"{root} is no project. Run this in the folder of a project.")

@@ -58,7 +58,6 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
     """Yield the changing part as server-sent events, whenever it is another one.
 
     Parameters:
-        library: has the indexes.
         is_gone: whether the browser left, or the server ends.
     """
     yield "retry: 1000\n\n"
@@ -115,7 +114,6 @@ def status_card(status: IndexStatus, work: str = "", more: Iterable[tuple[str, s
     """Draw the state of an index.
 
     Parameters:
-        status: of the index.
         work: what is going on, and notes, as HTML.
         more: further facts, with HTML as values.
     """

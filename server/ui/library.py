@@ -74,7 +74,6 @@ class Library:
         """Answer a question from one index, or from all.
 
         Parameters:
-            query: the question.
             root: name of the only root to search; empty for all.
         """
         roots = self.roots

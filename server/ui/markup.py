@@ -15,8 +15,6 @@ def url(page: str, *, at: str = "", **parameters: object) -> str:
     """Write the address of a page for an attribute: parameters without a value are left out.
 
     Parameters:
-        page: its name.
-        at: a place in it.
         parameters: texts, numbers, or several of these.
     """
     given = {name: value for name, value in parameters.items() if value not in ("", None, ())}

@@ -96,8 +96,6 @@ def search_page(library: Library, asked: Asked, problem: str = "") -> str:
     """Write the whole page.
 
     Parameters:
-        library: answers.
-        asked: the question.
         problem: stands in the place of the results, as HTML.
     """
     kept = "".join(
@@ -138,8 +136,6 @@ def as_agent_sees(library: Library, asked: Asked, only: int | None) -> str:
     """Write the answer to a question as an agent reads it.
 
     Parameters:
-        library: answers.
-        asked: the question.
         only: place of the only result to write, from 0; None for an answer as an agent gets it.
     """
     settings = library.settings
@@ -231,8 +227,6 @@ def excerpt(question: str, hit: Hit, file: str) -> str:
     """Show the lines around a result: from the beginning of the chunk, unless it is further down.
 
     Parameters:
-        question: whose words are marked.
-        hit: the result.
         file: address of the page with the rest of the lines; empty for none.
     """
     if hit.content:

@@ -182,8 +182,6 @@ def modifier(node: "Node", source: bytes, *types: str) -> str:
     """Return the written visibility of a declaration: its visibility modifiers, joined by a space.
 
     Parameters:
-        node: of the declaration.
-        source: the text.
         types: types of nodes which are or hold modifiers.
     """
     texts = (_WORDS.findall(text_of(part, source)) for part in node.named_children if part.type in types)

@@ -50,9 +50,6 @@ def uses_of(root: "Node", symbols: "Sequence[Symbol]", syntax: "Syntax", source:
     """Walk over all named nodes of a document once.
 
     Parameters:
-        root: of the tree.
-        symbols: all symbols of the document.
-        syntax: the language's row.
         source: the parsed bytes.
     """
     # The last item collects uses outside all symbols.

@@ -90,7 +90,6 @@ def is_attribute(node: "Node", name: str) -> bool:
     """Tell if a declaration's name is a macro for an attribute of the type before it: "struct packet {...} PACKED;".
 
     Parameters:
-        node: the declaration.
         name: its first declarator's.
     """
     kind = node.child_by_field_name("type")

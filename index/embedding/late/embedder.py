@@ -48,7 +48,6 @@ class LateEmbedder:
         """Embed parts of a document: each vector is pooled from its tokens, which were read with those around them.
 
         Parameters:
-            text: the whole document.
             spans: characters of the parts, in order; they don't overlap.
 
         Raises:

@@ -24,7 +24,6 @@ def split(text: str, size: int) -> list[str]:
     """Split a text into parts; joined, they give the text again.
 
     Parameters:
-        text: to split.
         size: characters a part at most, 1 or more. A part ends with the last line ending in its second half, else after
             a blank there, else at its full size.
     """

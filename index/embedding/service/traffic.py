@@ -44,10 +44,8 @@ class Traffic:
 
         Parameters:
             texts: with their prefixes.
-            role: of the texts.
             patient: wait for a free slot and use all retries; else try briefly. A patient request with several texts is
                 not repeated after a time-out: the caller sends fewer.
-            truncate: let the service cut overlong texts.
         """
         policy = replace(self.retries, repeats_time_outs=len(texts) == 1) if patient else self.retries.brief()
         with self.pace.slot() if patient else nullcontext():

@@ -41,7 +41,6 @@ def names_almost(names: StoredNames, symbol: str) -> list[str]:
     `ShouldBindWi` and `ShBiWi` are `Context.ShouldBindWith`, `Contxt.Bind` is `Context.Bind`.
 
     Parameters:
-        names: of the index.
         symbol: as asked, with "." between its parts.
 
     Raises:

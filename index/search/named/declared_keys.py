@@ -59,10 +59,6 @@ def declared_lines(lookup: NameLookup, text: str) -> dict[str, int]:
         `--min-runs`, `hyperfine --min-runs 3 ls`, `what does --min-runs do`
         `table posts`, `no such table: posts`, `SELECT * FROM posts`
 
-    Parameters:
-        lookup: of the index to search.
-        text: of the question.
-
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """

@@ -26,7 +26,6 @@ def about_subject(generation: Generation, question: Question) -> Question:
     """Return the question for a symbol that a plain sentence asks about, where it is defined as it is written.
 
     Parameters:
-        generation: to search.
         question: any; one that is a name is returned as it is.
 
     Raises:
@@ -49,9 +48,6 @@ def named_within(
     A plain word in backticks counts where no identifier is one: `state` may be anything.
 
     Parameters:
-        generation: to search.
-        question: with the names within it.
-        keep: chunks that count; None for all.
         said: its parts that stand in a file as they are written: the names in these are not what is asked about.
 
     Raises:

@@ -36,7 +36,6 @@ def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str,
     """Return the lines that say a key, by id of their chunk, best first; empty for none, and for the name of a symbol.
 
     Parameters:
-        lookup: of the index to search.
         key: from `key_in`.
         names: of symbols that the question may be instead.
 
@@ -76,7 +75,6 @@ def body_lines(lookup: NameLookup, fields: Sequence[str]) -> dict[str, int]:
     """Return the lines of types that declare most of the fields of a body, by id of their chunk; empty for none.
 
     Parameters:
-        lookup: of the index to search.
         fields: from `fields_in`.
 
     Raises:

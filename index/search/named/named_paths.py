@@ -54,11 +54,6 @@ class NamedPaths(NamedTuple):
 def read_paths(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
     """Read a question as a path of the index, the end of one, or a glob.
 
-    Parameters:
-        lookup: of the index with the files.
-        question: any.
-        root: of the index.
-
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """

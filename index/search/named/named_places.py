@@ -95,12 +95,6 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
 
     A path is resolved by its end: "/app/src/run.py" in a trace and "run.py" are "src/run.py" in the index.
 
-    Parameters:
-        lookup: of the index to search.
-        names: of the question, with its places.
-        keep: chunks that count; None for all.
-        root: of the index.
-
     Raises:
         ManifestError: the index cannot be read.
     """
@@ -127,11 +121,6 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
 
 def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
     """Read a question that is a path or a name, with the names that a part or a misspelling of a name may mean.
-
-    Parameters:
-        lookup: of the index to search.
-        question: any.
-        root: of the index.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.

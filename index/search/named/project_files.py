@@ -32,10 +32,6 @@ _ASIDE_FOLDERS = re.compile(
 def about_project(lookup: NameLookup, question: Question) -> Question:
     """Return the question without its topic if it is the name of a symbol of the project's sources.
 
-    Parameters:
-        lookup: of the index to search.
-        question: any.
-
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
@@ -47,11 +43,6 @@ def about_project(lookup: NameLookup, question: Question) -> Question:
 
 def project_files(lookup: NameLookup, question: Question, keep: PointFilter | None) -> Pinned:
     """Return the chunks that answer a question about the project itself, one a file; none for other questions.
-
-    Parameters:
-        lookup: of the index to search.
-        question: any.
-        keep: chunks that count; None for all.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.

@@ -16,8 +16,6 @@ def with_quoted_line(generation: Generation, place: NamedPlace, rows: Sequence[C
     """Return a place at the line of its file that its quoted lines have now; as it is where the file lacks them.
 
     Parameters:
-        generation: to search.
-        place: as a text names it.
         rows: of all chunks of its file.
 
     Raises:

@@ -57,10 +57,6 @@ class _At(NamedTuple):
 def related_lines(lookup: NameLookup, asked: AskedRelation) -> dict[str, int]:
     """Return the lines that have a relation to a name, by id of their chunk, best first; empty where none has it.
 
-    Parameters:
-        lookup: of the index to search.
-        asked: the relation.
-
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """

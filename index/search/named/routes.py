@@ -87,7 +87,6 @@ def read_route(lookup: NameLookup, asked: AskedRoute) -> Routed | None:
     None if nothing declares or describes it.
 
     Parameters:
-        lookup: of the index with the program.
         asked: a method and a path, whose values may stand for placeholders.
 
     Raises:

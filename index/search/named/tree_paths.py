@@ -80,7 +80,6 @@ class TreePaths:
 
         Parameters:
             changed: paths of files that came, changed or went.
-            present: those of them that are there.
         """
         there = {*present}
         by_name: dict[str, Sequence[str]] = {}

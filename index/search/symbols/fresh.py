@@ -54,8 +54,6 @@ class FreshFiles:
         """Read a file of the index's scope.
 
         Parameters:
-            workers: read and parse it.
-            found: the file.
             parses: whether definitions and layout are needed; without them where a parser does not survive the file.
 
         Raises:

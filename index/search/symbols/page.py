@@ -65,7 +65,6 @@ def ranges_of(fresh: FreshFile, name: str, kinds: Collection[str], *, are_apart:
     """Return the lines of the definitions of a name, each with its comments; overloads side by side are one range.
 
     Parameters:
-        fresh: the file.
         name: qualified.
         kinds: of the definitions, unless none has one of them.
         are_apart: each overload is a range of its own.
@@ -101,7 +100,6 @@ def below_comment(fresh: FreshFile, asked: Asked, tokens: int) -> tuple[Asked, s
     """Return a symbol from its declaration on, where its long comment and itself have no room on one page.
 
     Parameters:
-        fresh: the file.
         asked: the lines of a symbol, from its comment on.
         tokens: estimated tokens of a page.
 
@@ -122,8 +120,6 @@ def range_of(fresh: FreshFile, first: int, last: int, tokens: int = 0) -> Asked:
     """Return lines with the innermost symbol around them.
 
     Parameters:
-        fresh: the file.
-        first, last: lines of it.
         tokens: estimated tokens of a page, of which half may show what is around a single line; 0 to show it alone.
     """
     candidates = [it for it in fresh.definitions if last <= it.end_line]

@@ -46,7 +46,6 @@ def line_place(generation: Generation, question: Question, root: str) -> LinePla
     """Return the place that a question is; None for a name.
 
     Parameters:
-        generation: knows the files.
         question: a name or a place, whose path may be the end of one.
         root: of the index, absolute.
 

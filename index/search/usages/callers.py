@@ -24,7 +24,6 @@ def callers_of(
 
     Parameters:
         calls_of: returns how many definitions have a symbol's name, and its calls.
-        name: of the symbol.
         direct: its calls.
         depth: number of levels.
 

@@ -107,8 +107,6 @@ def find_usages(
     """Find a symbol's definitions, every line with its name, and the indexed symbols it calls itself.
 
     Parameters:
-        generation: to search.
-        workers: parse the files.
         query: the symbol, and the page. Lines match the last part of a qualified name, definitions all of it.
         recent: lines found before.
         root: of the index, absolute; the path of a place may begin with it.

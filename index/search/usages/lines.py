@@ -75,7 +75,6 @@ def files_with(generation: Generation, name: str) -> tuple[list[FileLines], bool
     """Return the files with lines containing a name as a word, by path, and whether these are all.
 
     Parameters:
-        generation: to search.
         name: with at least a letter or digit.
 
     Raises:

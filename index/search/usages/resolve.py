@@ -61,7 +61,6 @@ def name_of(asked: str, qualified: str) -> Name:
     """Return the name of a symbol.
 
     Parameters:
-        asked: as the user wrote it.
         qualified: with "." between its parts.
 
     Raises:

@@ -36,10 +36,6 @@ class Defined(NamedTuple):
 def definitions_of(workers: Workers, found: Sequence[Defined]) -> tuple[list[Definition], list[str]]:
     """Return definitions, the first ones with signature and documentation, and the names that they call.
 
-    Parameters:
-        workers: parse their chunks.
-        found: in the order of the answer.
-
     Raises:
         WorkerError: no worker can be started.
     """

@@ -65,8 +65,6 @@ def kind_of_line(line: str, name: str, language: str = "") -> str:
     """Return the kind of a line of code with a name; of several occurrences the one that tells most.
 
     Parameters:
-        line: of a program or template.
-        name: in it.
         language: of the file; empty where it is not known.
     """
     if COMMENT_LINE.match(line):

@@ -28,7 +28,6 @@ def hunk_below(text: str, start: int) -> tuple[Quoted, ...]:
     """Return the lines of a diff's hunk, with and without its changes.
 
     Parameters:
-        text: a diff.
         start: of the line below the hunk's head.
     """
     rows = [*_rows(text[start : start + _LONGEST_HUNK])]

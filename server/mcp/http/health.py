@@ -34,7 +34,6 @@ def metrics(app: "ASGIApp", text: Callable[[], str]) -> "ASGIApp":
     """Answer `/metrics`, and leave everything else to an app.
 
     Parameters:
-        app: the rest.
         text: makes the answer; called in a thread, as it asks the open indexes.
     """
 

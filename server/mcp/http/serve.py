@@ -50,7 +50,6 @@ def serve_http(
     """Serve over HTTP until SIGINT or SIGTERM.
 
     Parameters:
-        server: any MCP server.
         address: HOST:PORT; port 0 takes a free one. Standard error gets the final address and a new token.
         pages: stand at every other path, where only this machine can reach them; None for no pages.
         counts: makes the text of `/metrics`; None for none.
@@ -89,8 +88,6 @@ def run_until_told(app: "ASGIApp", listener: socket.socket, beside: Callable[[],
     """Answer requests until SIGINT or SIGTERM, with bounds on connections.
 
     Parameters:
-        app: answers them.
-        listener: takes the connections.
         beside: work in a thread, which nobody waits for at the end; if it fails, the server ends.
 
     Raises:
