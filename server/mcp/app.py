@@ -5,7 +5,7 @@ import sys
 import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -207,17 +207,6 @@ def make_server(
     """
     counted = metrics or Metrics()
 
-    @asynccontextmanager
-    async def lifespan(_: MCPServer[Served]) -> AsyncIterator[Served]:
-        served = Served(guard, Workspace(settings, updated=counted.updated), Workers(count=2), views)
-        try:
-            with counted.watching(served.workspace.statuses):
-                yield served
-        finally:
-            with anyio.CancelScope(shield=True):
-                await run_sync(served.workspace.close)
-                await run_sync(served.workers.close)
-
     server = _Server(
         counted,
         {
@@ -228,7 +217,7 @@ def make_server(
         title="CQM code search",
         version=version(DISTRIBUTION),
         instructions=INSTRUCTIONS,
-        lifespan=lifespan,
+        lifespan=_lifespan(settings, guard, counted, views),
         log_level="WARNING",
         website_url=_WEBSITE,
         icons=[_icon()],
@@ -245,6 +234,23 @@ def make_server(
     if views:
         add_views(server, views)
     return server
+
+
+def _lifespan(
+    settings: Settings, guard: Guard, counted: Metrics, views: Views | None
+) -> Callable[[MCPServer[Served]], AbstractAsyncContextManager[Served]]:
+    @asynccontextmanager
+    async def lifespan(_: MCPServer[Served]) -> AsyncIterator[Served]:
+        served = Served(guard, Workspace(settings, updated=counted.updated), Workers(count=2), views)
+        try:
+            with counted.watching(served.workspace.statuses):
+                yield served
+        finally:
+            with anyio.CancelScope(shield=True):
+                await run_sync(served.workspace.close)
+                await run_sync(served.workers.close)
+
+    return lifespan
 
 
 def _add_tools(server: MCPServer[Served]) -> None:

@@ -82,18 +82,19 @@ def setup(asked: Asked, machine: Machine, here: Path) -> int:
         _tell_variables(asked, machine, servers)
     changes = [*servers] if _agreed(servers, "Write these files?", asked) else []
     is_declined = _is_asking(asked) and not changes and any(change.action.writes for change in servers)
-    wants_texts = asked.remove or asked.instructions or (_is_asking(asked) and not is_declined)
-    if texts and wants_texts:
-        if not asked.as_json:
-            show(line for change in texts for line in _plan_lines(change, removes=asked.remove))
-        if _agreed(texts, "Write these paragraphs for agents, too?", asked):
-            changes += texts
+    if not (asked.remove or asked.instructions or (_is_asking(asked) and not is_declined)):
+        texts = []
+    if texts and not asked.as_json:
+        show(line for change in texts for line in _plan_lines(change, removes=asked.remove))
+    if texts and _agreed(texts, "Write these paragraphs for agents, too?", asked):
+        changes += texts
+    plan = [*servers, *texts]
     problems = list(_applied(changes, asked))
     checks = list(_checked(rows, servers, asked, machine, root)) if not problems and not asked.dry_run else []
-    refused = any(change.action is Action.REFUSED for change in [*servers, *(texts if wants_texts else [])])
     if asked.as_json:
-        emit(_as_object([*servers, *(texts if wants_texts else [])], changes, problems, checks, asked))
-    return 1 if problems or refused or any(found.connects is False for found in checks) else 0
+        emit(_as_object(plan, changes, problems, checks, asked))
+    is_refused = any(change.action is Action.REFUSED for change in plan)
+    return 1 if problems or is_refused or any(found.connects is False for found in checks) else 0
 
 
 def is_found(row: Client, machine: Machine) -> bool:
