@@ -165,23 +165,35 @@ def connect_openai(
         remedy = f"Correct {section}.base_url, or the environment variable that names the address."
         raise purpose.error(error.message, remedy=remedy) from error
     if needs_key and not endpoint.key and not endpoint.is_loopback:
-        if not variable:
-            message = f"There is no key for {endpoint}: no environment variable is named for this address."
-            remedy = f"Name one in {section}.api_key_env or a file in {section}.api_key_file."
-            raise purpose.error(message, remedy=remedy)
-        message = f"There is no key for {endpoint}: the environment variable {variable} is not set."
-        remedy = f"Set it, or name another variable in {section}.api_key_env or a file in {section}.api_key_file."
-        raise purpose.error(message, remedy=remedy)
-    place = f"the environment variable {variable}" + ("" if key else ", which is not set")
-    if not variable:
-        place = f"the environment variable that {section}.api_key_env names, which names none"
-    if options.api_key_file and not variables.get(variable, "").strip():
-        place = f"the file {options.api_key_file}"
+        raise _lacks_key(endpoint, variable, purpose)
+    place = _place_of_key(options, variable, variables, purpose, has_key=bool(key))
     is_openais = variable == _OPENAI.key_variable or is_same_origin(url, _OPENAI.url)
     further = _further_headers(variables if is_openais else NO_VARIABLES)
     with making(endpoint, purpose.error):
         client = _client(endpoint, options.timeout_seconds, variables, further)
     return OpenAIServer(client, endpoint, place, purpose)
+
+
+def _lacks_key(endpoint: Endpoint, variable: str, purpose: Purpose) -> CqmError:
+    section = purpose.section
+    if variable:
+        reason = f"the environment variable {variable} is not set."
+        remedy = f"Set it, or name another variable in {section}.api_key_env or a file in {section}.api_key_file."
+    else:
+        reason = "no environment variable is named for this address."
+        remedy = f"Name one in {section}.api_key_env or a file in {section}.api_key_file."
+    return purpose.error(f"There is no key for {endpoint}: {reason}", remedy=remedy)
+
+
+def _place_of_key(
+    options: EmbeddingOptions | ContextOptions, variable: str, variables: Variables, purpose: Purpose, *, has_key: bool
+) -> str:
+    """Name the place where the key is, or should be, for messages."""
+    if options.api_key_file and not variables.get(variable, "").strip():
+        return f"the file {options.api_key_file}"
+    if not variable:
+        return f"the environment variable that {purpose.section}.api_key_env names, which names none"
+    return f"the environment variable {variable}" + ("" if has_key else ", which is not set")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -94,11 +94,7 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     evidence = Evidence(
         (), chunks, tuple(filter(None, dense)), generation.candidates.paths(files), generation.candidates.paths(paths)
     )
-    if best_files := fill_paths(evidence):
-        # The paths come from searches under the same filter, so they replace its own.
-        within = replace(keep or PointFilter(), paths=best_files, folders=(), not_paths=())
-        fill = Nearest(TERMS, terms, times * FILL_DEPTH, within)
-        chunks |= _settled(generation, generation.store.search([fill]), [fill])[0]
+    chunks |= _in_best_files(generation, evidence, Nearest(TERMS, terms, times * FILL_DEPTH, keep))
     # Of more, the store's choice would be chance.
     defining = defining if len(defining) <= DEFINITIONS_DEPTH else {}
     few, likely = mentioning if len(mentioning) <= FEW else {}, list[str]()
@@ -110,6 +106,17 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
         generation, replace(evidence, terms=chunks, mentioning=few.keys(), likely=frozenset(likely))
     )
     return found._replace(is_cut=max(map(len, given[2:])) >= depth)
+
+
+def _in_best_files(generation: Generation, evidence: Evidence, search: Nearest) -> dict[str, float]:
+    """Return what a search finds in the best files alone."""
+    best = fill_paths(evidence)
+    if not best:
+        return {}
+    # The paths come from searches under the same filter, so they replace its own.
+    within = replace(search.keep or PointFilter(), paths=best, folders=(), not_paths=())
+    fill = replace(search, keep=within)
+    return _settled(generation, generation.store.search([fill]), [fill])[0]
 
 
 def _with_named(

@@ -120,14 +120,7 @@ def validated(
     """
     import numpy as np
 
-    if len(rows) != texts:
-        message = f"{source} returned {len(rows)} vectors for {texts} texts."
-        raise EmbeddingError(message, remedy=_NO_MODEL_OF_VECTORS)
-    lengths = {len(row) for row in rows}
-    if len(lengths) > 1 or (dimensions and lengths - {dimensions}):
-        found = " and ".join(map(str, sorted(lengths)))
-        message = f"{source} returned vectors of {found} dimensions{f', not of {dimensions}' if dimensions else ''}."
-        raise EmbeddingError(message, remedy="Run again: the service may have been given another model just now.")
+    _check_shape(rows, texts, dimensions, source)
     exact = _floats(rows, source)
     largest = np.abs(exact).max(axis=1, initial=0)
     usable = np.isfinite(largest) & (largest > 0)
@@ -140,6 +133,17 @@ def validated(
         message = f"{source} returned only vectors without a direction, for {texts} texts."
         raise EmbeddingError(message, remedy=_NO_MODEL_OF_VECTORS)
     return vectors, usable
+
+
+def _check_shape(rows: "Sequence[Sequence[float]] | Vectors", texts: int, dimensions: int, source: str) -> None:
+    if len(rows) != texts:
+        message = f"{source} returned {len(rows)} vectors for {texts} texts."
+        raise EmbeddingError(message, remedy=_NO_MODEL_OF_VECTORS)
+    lengths = {len(row) for row in rows}
+    if len(lengths) > 1 or (dimensions and lengths - {dimensions}):
+        found = " and ".join(map(str, sorted(lengths)))
+        message = f"{source} returned vectors of {found} dimensions{f', not of {dimensions}' if dimensions else ''}."
+        raise EmbeddingError(message, remedy="Run again: the service may have been given another model just now.")
 
 
 def _floats(rows: "Sequence[Sequence[float]] | Vectors", source: str) -> "NDArray[np.float64]":

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from cqm.chunkers.model import Definition
 from cqm.index.files.checkout import commit_named, head
-from cqm.index.files.git_folder import git_folder_of, names_each_other, shallow_commits
+from cqm.index.files.git_folder import GitFolder, git_folder_of, names_each_other, shallow_commits
 from cqm.index.files.history import Commit, Hunk, commit_of, commits_of, hunks_between
 from cqm.index.files.listed import listed_file
 from cqm.index.generations.generation import Generation
@@ -73,24 +73,12 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
         StoreError, ManifestError: the index cannot be read.
         WorkerError: no worker can be started.
     """
-    if not 1 <= query.limit <= _MOST_COMMITS:
-        raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_COMMITS}.")
-    if len(query.what) > _LONGEST:
-        raise QueryError(f"`what` has {len(query.what):,} characters: expected at most {_LONGEST:,}.")
-    if "\0" in query.path:
-        raise QueryError("`path` has a null character.", remedy="Leave it out.")
+    _check(query)
     start = page_start(query.cursor)
-    root, folder = histories.files.root, _folder_of(histories)
-    last, place = head(folder), git_folder_of(folder)
-    if place is None or not last:
-        raise QueryError(f"{root} is outside of git, or has no commit yet.", remedy="`search` takes `changed_since`.")
-    if not names_each_other(place):
-        raise QueryError(
-            f"The git folder of {place.top} is elsewhere, or parts of it are, and it may be another project's.",
-            remedy=f"If it is this project's, run `git config core.worktree {place.top}` there.",
-        )
+    folder = _folder_of(histories)
+    last, place = _head_of(histories.files.root, folder)
     base = "" if folder == place.top else folder.relative_to(place.top).as_posix()
-    asked = query.path or ("" if root.is_dir() else root.name)
+    asked = query.path or ("" if histories.files.root.is_dir() else histories.files.root.name)
     within = "/".join(filter(None, (base, asked)))
     what = query.what.strip()
     if spanned := _span(folder, last, what):
@@ -108,6 +96,28 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
         return Changes("", told, next_cursor=following, is_shallow=bool(shallow_commits(place)))
     best, is_found = _ranked(what, known)
     return _changes(histories, query, best[: query.limit], base, within=within, is_found=is_found)
+
+
+def _check(query: ChangesQuery) -> None:
+    if not 1 <= query.limit <= _MOST_COMMITS:
+        raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_COMMITS}.")
+    if len(query.what) > _LONGEST:
+        raise QueryError(f"`what` has {len(query.what):,} characters: expected at most {_LONGEST:,}.")
+    if "\0" in query.path:
+        raise QueryError("`path` has a null character.", remedy="Leave it out.")
+
+
+def _head_of(root: Path, folder: Path) -> tuple[str, GitFolder]:
+    """Return the commit checked out in a folder, and where its repository is."""
+    last, place = head(folder), git_folder_of(folder)
+    if place is None or not last:
+        raise QueryError(f"{root} is outside of git, or has no commit yet.", remedy="`search` takes `changed_since`.")
+    if not names_each_other(place):
+        raise QueryError(
+            f"The git folder of {place.top} is elsewhere, or parts of it are, and it may be another project's.",
+            remedy=f"If it is this project's, run `git config core.worktree {place.top}` there.",
+        )
+    return last, place
 
 
 def _folder_of(histories: Histories) -> Path:
