@@ -64,12 +64,7 @@ class ContextWriter:
     """Writes contexts through one model. Its methods may be called from several threads at once.
 
     Attributes:
-        name: see `writer_name`.
-        options: sizes of answers and windows.
-        chat: the model.
         cache: stores contexts; None for no cache.
-        retries: for failed requests.
-        spending: usage and budget.
         health: whether the service is left alone.
         workers: one thread for each request allowed at once.
     """

@@ -52,7 +52,6 @@ class Placed:
     """An ignore file at its place.
 
     Attributes:
-        file: its rules.
         prefix: path from its folder to the root, with "/" at its end, one character per byte; empty in the tree.
         cut: length of the path from the root to its folder, with "/" at its end; 0 at the root and above it.
     """
@@ -67,7 +66,6 @@ class WorkTree:
     """A git work tree containing the root, or beginning in the tree.
 
     Attributes:
-        top: its folder.
         prefix: path from it to the root, with "/" at its end; empty if it begins in the tree.
         cut: length of the path from the root to it, with "/" at its end; 0 at the root and above it.
     """

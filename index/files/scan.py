@@ -83,9 +83,7 @@ class FileBytes:
     """The content of a file; empty if there is a reason to skip it.
 
     Attributes:
-        data: the bytes.
         size, mtime_ns, ctime_ns: from before the reading, so a later change is noticed.
-        skip: the reason for skipping it.
     """
 
     data: bytes
@@ -100,13 +98,10 @@ class ReadFile:
     """The text of a file; without text and hash if its content is a reason to skip it.
 
     Attributes:
-        text: decoded.
         encoding: as spelled by Python's codecs.
         content_hash: BLAKE2b of the bytes, 32 hex digits.
         size, mtime_ns: from before the reading, so a later change is noticed.
-        skip: the reason for skipping it.
         ctime_ns: as in `FoundFile`, also from before the reading.
-        secrets: redacted in the text.
         is_generated: whether a tool wrote the file.
     """
 

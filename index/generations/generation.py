@@ -47,12 +47,9 @@ class Generation:
 
     Attributes:
         name: of the generation and its folder.
-        place: its folder.
-        manifest, store: its parts.
         recipe: generation name of the options it was begun with; see `generation_name`.
         prints: checksums of its files at opening.
         candidates: fields of its chunks and files needed for ranking.
-        paths: what questions ask of all its paths.
     """
 
     name: str

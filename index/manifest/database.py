@@ -24,10 +24,7 @@ class Database:
     """Use `Database.open`. Its methods may be called from any thread, and raise ManifestError when SQLite refuses.
 
     Attributes:
-        path: of the file.
         writer: the writing connection; use it while holding `lock` or inside a `transaction`.
-        read_only: whether it was opened only for reading.
-        lock: of the writer.
     """
 
     def __init__(self, path: Path, writer: sqlite3.Connection, searched: sqlite3.Connection | None) -> None:

@@ -47,9 +47,6 @@ class Manifest(StoredRows):
     """The SQLite file of one generation of an index. Use `Manifest.open`; methods may be called from any thread.
 
     Every method raises ManifestError when SQLite refuses.
-
-    Attributes:
-        names: of programs.
     """
 
     def __init__(self, database: Database) -> None:

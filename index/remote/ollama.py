@@ -33,14 +33,7 @@ class MissingModelError(EmbeddingError):
 
 @dataclass(frozen=True, slots=True)
 class OllamaServer:
-    """A server.
-
-    Attributes:
-        client: of the server.
-        endpoint: its address.
-        model: the model in use.
-        purpose: the use, for messages.
-    """
+    """A server."""
 
     client: "ollama.Client"
     endpoint: Endpoint

@@ -42,9 +42,7 @@ class OpenAIServer:
 
     Attributes:
         client: of the endpoint; repeats nothing.
-        endpoint: its address.
         key_place: origin of its key, for people.
-        purpose: the use, for messages.
     """
 
     client: "openai.OpenAI"

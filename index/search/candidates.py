@@ -39,10 +39,8 @@ class Wanted:
     """Everything the store's searches depend on.
 
     Attributes:
-        question: read once.
         mode: lexical without vectors.
         vectors: of the question or place, by the name of their space.
-        keep: chunks that count; None for all.
     """
 
     question: Question

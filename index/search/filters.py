@@ -64,7 +64,6 @@ class Filtered:
     """A query with the filters of its text as its own.
 
     Attributes:
-        query: to answer.
         told: the reason for each filter that was taken as words; empty without any.
         written: filters of the text, as written there.
     """
@@ -86,7 +85,6 @@ def with_filters(generation: Generation, query: Query, root: str) -> Filtered:
 
     Raises:
         QueryError: the text has nothing but filters, or a filter is one of nothing in the index.
-        ManifestError: the index cannot be read.
     """
     root = PurePath(root).as_posix()
     query = _named(generation, query, root)
@@ -220,7 +218,6 @@ def check_nothing(generation: Generation, filtered: Filtered) -> str:
 
     Raises:
         FilterError: it names what the index has, or the nearest folders and files.
-        ManifestError: the index cannot be read.
     """
     query, manifest = filtered.query, generation.manifest
     if not manifest.fact(COMPLETE_FACT) or not manifest.chunk_count():

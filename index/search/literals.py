@@ -68,7 +68,6 @@ class Said(NamedTuple):
     """The few chunks that say something as it is written.
 
     Attributes:
-        ids: of them.
         texts: that they say, or most of.
         is_whole: whether they say the texts as they are written, not only most of them.
     """
@@ -84,9 +83,6 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
     Parameters:
         question: asked.
         found: BM25 of the chunks found for its words, by id.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     having = {phrase: _by_people(generation, _with_phrase(generation, phrase, keep)) for phrase in question.phrases}
     phrases = _said(having.items())
@@ -293,9 +289,7 @@ class _Postings:
     """The chunks with some terms.
 
     Attributes:
-        generation: to search.
         few: of each term the best chunks with their scores by id, at most `_RARE`.
-        keep: chunks that count; None for all.
         most: chunks with a term to ask for.
     """
 

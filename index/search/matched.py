@@ -38,9 +38,6 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
     Parameters:
         question: names a symbol.
         ranked: best first, after `exact_first`.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     tied = _tied(question, ranked)
     is_line = question.symbol in question.declared
@@ -124,9 +121,6 @@ def without_other_kinds(
         question: names a symbol.
         ranked, exact: before and after `exact_first`.
         kinds: asked for; empty for all.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     lifted = [entry for entry in exact if PART in entry.parts] if kinds and question.symbol else []
     payloads = generation.store.payloads([entry.candidate.id for entry in lifted], ["definitions"]) if lifted else {}
@@ -171,9 +165,6 @@ def namings(
         payloads: of these, with their texts and definitions.
         lines: of each the line that the question names in it, if it does.
         kinds: of definitions to name results after; empty for all.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     roots = roots_of(question)
     named: list[Naming | None] = []

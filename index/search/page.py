@@ -71,9 +71,6 @@ def hits_of(
         chances: that each is what was asked; None where that isn't known.
         lines: asked for, by id of the chunk.
         kinds: of symbols that were asked for.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     chunks = [entry.candidate for entry in shown]
     contents = [payloads[chunk.id] for chunk in chunks]

@@ -55,10 +55,8 @@ class Searching:
     """Everything a search needs beside the query.
 
     Attributes:
-        generation: to search.
         routes: the models that embed the question; None without any.
         reranker: None for the first stage's order.
-        rerank: options of the reranker.
         turns: held while a search keeps the processor busy, given back while it waits for a model. None for none.
         root: of the index, absolute; paths of a trace may begin with it.
     """
@@ -80,7 +78,6 @@ def find(searching: Searching, query: Query) -> Page:
 
     Raises:
         QueryError: a parameter of the query is not valid, or the index has no language, kind or path asked for.
-        StoreError, ManifestError: the index cannot be read.
     """
     asked = _read(searching, query)
     text = asked.query.text
@@ -136,7 +133,6 @@ class _Asked:
         names: the question, with the names that it consists of.
         lookup: remembers the chunks that define these.
         keys: of the names that the question may be as it is written.
-        vectors: to search for, by space.
         degraded: the reason if some are missing.
     """
 
@@ -187,8 +183,6 @@ class _Look:
     Attributes:
         wanted, pinned: what was looked for.
         results: best first.
-        found: by the last look.
-        shown: results of the page.
         payloads: fields of these and of the first results, by id.
         unread: the reasons if a model did not read the results.
     """

@@ -43,7 +43,6 @@ def find_example(generation: Generation, query: Query, question: Question) -> Ex
 
     Raises:
         QueryError: `Query.like` is no place in the index, or the file has no such line.
-        StoreError, ManifestError: the index cannot be read.
     """
     if not query.like:
         return None

@@ -39,9 +39,6 @@ def parents_of(generation: Generation, hits: Sequence[Candidate]) -> tuple[Paren
 
     Parameters:
         hits: chunks whose text is shown as it is.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     found: list[Parent] = []
     # A type and its enclosing type have the same chunks around the same hits.

@@ -33,8 +33,6 @@ class CollectionNote:
     """The collection of a generation.
 
     Attributes:
-        url: of the server.
-        name: of the collection.
         alias: always stands for the serving generation's collection.
         marks: marks the collection may have; two while one replaces the other, none before it is made.
     """
@@ -58,9 +56,7 @@ class BaseNote:
     """The shared base under a generation's local layer.
 
     Attributes:
-        url: of the server.
         name: the team's name of the base.
-        collection: with its points.
         spaces: names of its possible vectors.
         points: of chunks and files.
         others: all other points.

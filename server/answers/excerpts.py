@@ -37,7 +37,6 @@ class Source:
     """A chunk that lines are shown of.
 
     Attributes:
-        lines: of the chunk.
         costs: tokens of each line, with its end.
         extent: the lines of the definition it was found for, as positions in `lines`. Before `read_texts` it may begin
             before or end after them, and is empty if none is known; then it is the best part.
@@ -65,7 +64,6 @@ class Asked:
     Attributes:
         weights: of each term, the inverse frequency of the lines containing it.
         once: the terms of a single line.
-        sources: the chunks.
     """
 
     weights: Mapping[int, float]

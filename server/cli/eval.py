@@ -62,7 +62,6 @@ class Asked:
     """Options of `cqm eval` on the command line.
 
     Attributes:
-        questions: the file.
         root: the tree, or the folder of the trees named by the questions.
         only: required values of the questions' fields.
         results: file for the ranks of each question; None for none.

@@ -34,7 +34,6 @@ class Served:
 
     Attributes:
         guard: checks the paths of clients.
-        workspace: the open indexes.
         workers: read and cut previewed files.
         views: draw replies for clients that show them; None for none.
         client: the roots told last by the client. Only over stdio a client is asked, and there it is one.

@@ -47,7 +47,6 @@ class Address:
     """Place where an owner listens.
 
     Attributes:
-        pid: of the owner.
         path: of its unix socket; empty where there are none, as on Windows.
         port: on the loopback address, where there are no unix sockets.
         token: proves a client on a port; a socket's permissions do as much.

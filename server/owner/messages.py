@@ -75,7 +75,6 @@ class Client:
 
     Attributes:
         id: of one opened index in one process.
-        pid: of the process.
         command: start of its command line.
     """
 
@@ -93,10 +92,6 @@ class Greeting:
     """The first message of a connection.
 
     Attributes:
-        build: of the client.
-        client: sends it.
-        root: of the index.
-        options: of the index.
         variables: of its environment, for reaching services; see `client_options.service_variables`.
         idle_seconds: time the owner waits for another client after the last one left.
         adopts: whether its options hold even for connected clients with other ones.

@@ -23,10 +23,8 @@ class Preview:
     """A document with its chunks.
 
     Attributes:
-        document: cut into the chunks.
         choice: the strategy, and options given for it.
         options: all options in force, as plain values.
-        report: the chunks.
         model: counts the tokens in `exact_tokens`; empty for none.
         exact_tokens: of each chunk.
     """

@@ -30,9 +30,7 @@ class Column:
 
     Attributes:
         number: of the column, from 0.
-        made: the preview.
         tiles: the regions of the whole text, in order.
-        starts: of the tiles.
         by_line: the chunks beginning in each line.
         words: see `words.words_of`.
     """

@@ -39,10 +39,7 @@ class FileMeasure:
         encoding: of the file, in the spelling of Python's codecs.
         seconds: CPU time of chunking.
         sizes: estimated tokens of each chunk.
-        characters: of all chunks.
         counts: of chunks, by the names of `BREAKDOWNS` and then by value.
-        warnings: of the chunker.
-        findings: of the quality gates.
     """
 
     path: str

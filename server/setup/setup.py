@@ -40,16 +40,8 @@ class Asked:
 
     Attributes:
         clients: names; all that are found when empty.
-        roots: folders which clients may search.
         project: write files of the project in the working folder, not the user's.
-        instructions: write paragraphs for agents as well.
         remove: undo.
-        replace: overwrite entries which the user wrote.
-        with_variables: write the variables naming folders.
-        yes: don't ask.
-        dry_run: only show.
-        checks: have clients try the servers afterwards.
-        as_json: print JSON.
     """
 
     clients: tuple[str, ...] = ()

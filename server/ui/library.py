@@ -32,8 +32,6 @@ class Library:
 
     Attributes:
         folders: as they were given; a link among them may lead elsewhere later.
-        workspace: has the indexes open.
-        workers: cut previewed files.
         opening: set while another thread opens the indexes: nothing waits for it then.
     """
 

@@ -106,7 +106,6 @@ class _Batch(NamedTuple):
     """Pieces of one request.
 
     Attributes:
-        pieces: one or more.
         patient: as in `Traffic.ask`.
         divisions: times it was divided after a time-out.
         truncate: whether the service should cut overlong texts.

@@ -20,13 +20,9 @@ class Traffic:
     """Access to a service from any number of threads.
 
     Attributes:
-        service: receives the requests.
         space: of its vectors; 0 dimensions before the first answer.
-        retries: for failed requests.
         pace: limits requests under way at once.
         rate: limits requests and tokens per minute.
-        meter: counts usage.
-        clock: measures time.
         pools: whether texts over the context are embedded in parts; otherwise they are cut.
     """
 

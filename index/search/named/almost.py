@@ -42,9 +42,6 @@ def names_almost(names: StoredNames, symbol: str) -> list[str]:
 
     Parameters:
         symbol: as asked, with "." between its parts.
-
-    Raises:
-        ManifestError: the index cannot be read.
     """
     container, _, last = symbol.rpartition(".")
     if not _LEAST <= len(name_key(last)) <= _LONGEST:

@@ -39,9 +39,6 @@ def imported_lines(lookup: NameLookup, imported: Imported) -> dict[str, int]:
 
     Parameters:
         imported: from `import_in`.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     if imported.names and (found := _of_names(lookup, imported)):
         return found

@@ -27,9 +27,6 @@ def about_subject(generation: Generation, question: Question) -> Question:
 
     Parameters:
         question: any; one that is a name is returned as it is.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     if question.symbol or question.places or not question.subject:
         return question
@@ -49,9 +46,6 @@ def named_within(
 
     Parameters:
         said: its parts that stand in a file as they are written: the names in these are not what is asked about.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     names = [dotted(name) for name in question.named if not any(_stands_in(name, text) for text in said)]
     if question.symbol or not names:

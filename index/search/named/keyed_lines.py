@@ -38,9 +38,6 @@ def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str,
     Parameters:
         key: from `key_in`.
         names: of symbols that the question may be instead.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     # A text of a program may have the name of a symbol; one that only translations define has it for their text.
     if not key.is_told and any(
@@ -76,9 +73,6 @@ def body_lines(lookup: NameLookup, fields: Sequence[str]) -> dict[str, int]:
 
     Parameters:
         fields: from `fields_in`.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     wanted = {_plain(it) for it in fields}
     told: list[tuple[int, Candidate, str]] = []

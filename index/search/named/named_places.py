@@ -73,7 +73,6 @@ class Names(NamedTuple):
     """The names that a question consists of.
 
     Attributes:
-        question: as to be answered.
         paths: of the files it names.
         note: told if nothing has the name.
         is_file_missing: whether that is the name of a file, or a route that fits only in part.
@@ -94,9 +93,6 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
     """Find the chunks at the places a question names, innermost call first, or those of the files it consists of.
 
     A path is resolved by its end: "/app/src/run.py" in a trace and "run.py" are "src/run.py" in the index.
-
-    Raises:
-        ManifestError: the index cannot be read.
     """
     generation, question, paths = lookup.generation, names.question, names.paths
     if is_operator(question.symbol):
@@ -120,11 +116,7 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
 
 
 def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
-    """Read a question that is a path or a name, with the names that a part or a misspelling of a name may mean.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Read a question that is a path or a name, with the names that a part or a misspelling of a name may mean."""
     named = NamedPaths(question) if is_operator(question.symbol) else read_paths(lookup, question, root)
     # A file of that name comes first: "role/web".
     if not named.paths and (asked := _with_lines_asked(lookup, question)):

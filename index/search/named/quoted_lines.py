@@ -17,9 +17,6 @@ def with_quoted_line(generation: Generation, place: NamedPlace, rows: Sequence[C
 
     Parameters:
         rows: of all chunks of its file.
-
-    Raises:
-        StoreError: the index cannot be read.
     """
     if not place.quoted:
         return place

@@ -197,11 +197,7 @@ class TreePaths:
 
 
 def tree_of(generation: Generation, root: str = "") -> TreePaths:
-    """Return the known files of a generation; for the root see `TreePaths`.
-
-    Raises:
-        ManifestError: the index cannot be read.
-    """
+    """Return the known files of a generation; for the root see `TreePaths`."""
     return generation.paths.view(("tree", root), partial(TreePaths, root=root), TreePaths.changed)
 
 

@@ -52,13 +52,7 @@ _LONGEST = 2_000
 
 
 class Histories(NamedTuple):
-    """All that commits are followed with to the lines of now.
-
-    Attributes:
-        generation: knows the files of the index.
-        workers: read and parse files.
-        files: of the index.
-    """
+    """All that commits are followed with to the lines of now."""
 
     generation: Generation
     workers: Workers
@@ -70,8 +64,6 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
 
     Raises:
         QueryError: the folder is outside of git or has no commit, or a parameter is out of range.
-        StoreError, ManifestError: the index cannot be read.
-        WorkerError: no worker can be started.
     """
     _check(query)
     start = page_start(query.cursor)

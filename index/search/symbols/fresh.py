@@ -20,11 +20,7 @@ class FreshFile:
 
     Attributes:
         text: with secrets redacted; empty if it is skipped.
-        hash: of its bytes.
-        language: as detected.
         skip: the reason for leaving it out; empty for none.
-        secrets: redacted.
-        definitions: of its symbols.
         layout: of its lines; empty unless it was asked for and a grammar can read it.
     """
 
@@ -42,7 +38,6 @@ class FreshFiles:
     """Reads the files of an index.
 
     Attributes:
-        root: of the index.
         scan, chunk: its options.
     """
 
@@ -59,7 +54,6 @@ class FreshFiles:
         Raises:
             NotIndexedError: its content is a reason to leave it out.
             VanishedFileError, UnreadableFileError: it cannot be read.
-            WorkerError: no worker can be started.
         """
         work = partial(_read, self)
         try:

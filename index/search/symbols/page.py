@@ -43,7 +43,6 @@ class Page(NamedTuple):
     Attributes:
         start, end: its first and last line.
         column: characters of the first line that are on the page before.
-        text: the lines.
         next_cursor: of the page after; empty at the end.
         note: a sentence about a change of the file since the page before; empty for none.
     """

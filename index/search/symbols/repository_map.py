@@ -62,9 +62,6 @@ def map_of(generation: Generation, folder: str, start: int, limit: int) -> Outli
     Parameters:
         folder: relative to the root; empty for the root.
         start: rank of the first symbol, from 0.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     columns = ("id", "path", "language", "start_line", "defines")
     rows = [_Row(*it) for it in generation.manifest.columns_below("", columns)]

@@ -26,10 +26,6 @@ def callers_of(
         calls_of: returns how many definitions have a symbol's name, and its calls.
         direct: its calls.
         depth: number of levels.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-        WorkerError: no worker can be started.
     """
     seen, found, is_cut, followed = {last_part(name)}, list[Caller](), False, 0
     level = _around(direct, name, 1, set())

@@ -83,12 +83,7 @@ class RecentNames:
         self._lock = Lock()
 
     def found(self, lookup: NameLookup, workers: Workers, name: Name) -> Found:
-        """Return the lines with a name.
-
-        Raises:
-            StoreError, ManifestError: the index cannot be read.
-            WorkerError: no worker can be started.
-        """
+        """Return the lines with a name."""
         key = (lookup.generation.manifest.state(), name)
         with self._lock:
             known = self._found.get(key)
@@ -113,8 +108,6 @@ def find_usages(
 
     Raises:
         QueryError: the name is no symbol's, its place has none, or the limit, the cursor or the depth is out of range.
-        StoreError, ManifestError: the index cannot be read.
-        WorkerError: no worker can be started.
     """
     start, lookup = _start(query), NameLookup(generation)
     question = read_question(query.name)

@@ -41,9 +41,6 @@ class Part(NamedTuple):
 
     Attributes:
         path, language, symbol, kind: as in `ChunkRow`.
-        start: its first line.
-        text: its lines.
-        symbols: beginning in it.
     """
 
     path: str
@@ -60,7 +57,6 @@ class FileLines:
     """A file's lines containing a word.
 
     Attributes:
-        path, language: of the file.
         parts: the chunks with these lines, in order.
         lines: by number.
     """
@@ -76,9 +72,6 @@ def files_with(generation: Generation, name: str) -> tuple[list[FileLines], bool
 
     Parameters:
         name: with at least a letter or digit.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     found: dict[str, list[Part]] = {}
     limit = min(_MOST_CHUNKS, generation.manifest.chunk_count() + 1)
@@ -167,11 +160,7 @@ def _named_alone(part: Part | None) -> Symbol | None:
 
 
 def parts_of(generation: Generation, ids: Iterable[str]) -> Iterator[Part]:
-    """Yield chunks by their ids; those of files that are gone are left out.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Yield chunks by their ids; those of files that are gone are left out."""
     for some in batched(ids, _PAGE):
         rows = generation.manifest.columns_of(some, _COLUMNS)
         payloads = generation.store.payloads(some, ["text", "definitions"])
