@@ -160,12 +160,7 @@ def _piece(text: str, draft: Draft, title: str, operations: dict[Path, _Operatio
 def _readable(text: str, draft: Draft) -> str:
     opened = draft.parent[len(draft.outer) :] if draft.entries else ()
     lines = [f"{'  ' * depth}{part}:" for depth, part in enumerate(opened)]
-    return "\n".join([*lines, *(_rendered(text, entry.node, len(opened)) for entry in draft.entries)])
-
-
-def _rendered(text: str, node: Node, depth: int = 0) -> str:
-    """Write JSON as people read it, in YAML's style: lines of "key: value", nested values indented, items dashed."""
-    return "\n".join(_lines(text, node, depth))
+    return "\n".join([*lines, *("\n".join(_lines(text, entry.node, len(opened))) for entry in draft.entries)])
 
 
 def _lines(text: str, node: Node, depth: int) -> Iterator[str]:

@@ -107,11 +107,7 @@ def _above_generated(ranked: Sequence[Ranked], grades: Mapping[str, int]) -> dic
     defining = [entry.candidate for entry in ranked if grades.get(entry.candidate.id)]
     if not any(it.is_generated for it in defining):
         return {}
-    return {it.id: grades[it.id] + _HIGHEST for it in defining if not _is_beside(it)}
-
-
-def _is_beside(chunk: Candidate) -> bool:
-    return chunk.role is not None and chunk.role.name in _BESIDE
+    return {it.id: grades[it.id] + _HIGHEST for it in defining if not (it.role is not None and it.role.name in _BESIDE)}
 
 
 _LISTINGS = frozenset({"kotlinabi"})

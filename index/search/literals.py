@@ -217,7 +217,7 @@ def _near(
 
 def _with_runs(text: str, near: Mapping[str, str]) -> list[str]:
     """Return the ids of the texts that have most of a pasted one, in runs of its words."""
-    texts = _plain(near)
+    texts = {name: " ".join(text.lower().split()) for name, text in near.items()}
     forms = [text] if "\n" in text else copied_in(text)
     return next((having for form in forms if (having := _sharing(form, texts))), [])
 
@@ -368,7 +368,3 @@ def _texts(generation: Generation, ids: Sequence[str]) -> dict[str, str]:
     chunks = generation.candidates.of(ids)
     read = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
     return {chunk.id: text for chunk, text in zip(chunks, read, strict=True)}
-
-
-def _plain(texts: Mapping[str, str]) -> dict[str, str]:
-    return {name: " ".join(text.lower().split()) for name, text in texts.items()}

@@ -68,14 +68,10 @@ def _families(hits: Iterable[Candidate]) -> dict[tuple[str, str], list[int]]:
 
 def _around(symbol: str) -> Iterator[str]:
     """Yield a qualified name or heading path, then those of its enclosing symbols: "a.b.c", "a.b", "a"."""
-    separator = _separator(symbol)
+    separator = " > " if " > " in symbol else "."
     while symbol:
         yield symbol
         symbol = symbol.rpartition(separator)[0]
-
-
-def _separator(symbol: str) -> str:
-    return " > " if " > " in symbol else "."
 
 
 def _rows_near(manifest: Manifest, path: str, positions: range) -> list[_Row]:

@@ -50,7 +50,8 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
     whole = Counter(of_path)
     vectors = []
     for chunk in chunks:
-        of_text = terms_of(_searched(chunk))
+        # Of markup all text counts: people search for ids and classes. Of JSON not, since its escapes hide words.
+        of_text = terms_of(chunk.text if chunk.language in _MARKUP else chunk.content or chunk.text)
         whole.update(of_text)
         of_header = (
             of_path * _PATH_WEIGHT,
@@ -141,11 +142,6 @@ def _searched_context(chunk: Chunk) -> str:
         return context
     lines = context.split("\n")
     return "\n".join(line for line in lines if not line.startswith((CLASS_NOTE, FIELDS_NOTE)))
-
-
-def _searched(chunk: Chunk) -> str:
-    # In markup the search text also contains ids and classes, which people search for. JSON's escapes would hide words.
-    return chunk.text if chunk.language in _MARKUP else chunk.content or chunk.text
 
 
 def _path_text(path: str) -> str:

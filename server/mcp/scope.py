@@ -64,7 +64,8 @@ class Served:
     def _let_go(self, named: ClientRoots) -> None:
         """Let go of the indexes of folders left by a switched link."""
         allowed = (*self.guard.granted, *named.folders)
-        if self.guard.given and any(not _is_below(root, allowed) for root in self.workspace.open_roots()):
+        opened = self.workspace.open_roots() if self.guard.given else ()
+        if any(not any(root.is_relative_to(folder) for folder in allowed) for root in opened):
             self.workspace.keep(allowed)
 
     def missing_note(self, path: object, named: ClientRoots, asked: Sequence[Path] = ()) -> str:
@@ -231,10 +232,6 @@ def in_own_folder(what: str, path: str | None, asked: list[Asked]) -> tuple[list
     within = {it.name: within_root(what, it.name) for it in asked} if path is None and is_of_several else {}
     names = {name: place for name, place in within.items() if place}
     return [it for it in asked if it.name in names] or asked, names
-
-
-def _is_below(root: Path, folders: Sequence[Path]) -> bool:
-    return any(root.is_relative_to(folder) for folder in folders)
 
 
 def _anchored(glob: str) -> str:

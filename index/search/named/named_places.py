@@ -180,13 +180,9 @@ def _with_meant_names(lookup: NameLookup, question: Question) -> tuple[Question,
 
 def _of_paths(generation: Generation, paths: Sequence[str], keep: PointFilter | None) -> Pinned:
     """Return the chunks of a file, or the first of each of several."""
-    rows = [_kept(generation, path, keep) for path in paths]
+    rows = [[row for row in generation.manifest.chunks_of(path) if counts(row, keep)] for path in paths]
     chosen = rows[0] if len(paths) == 1 else [it[0] for it in rows if it]
     return Pinned(tuple(row.id for row in chosen)[:_MOST_CHUNKS], {})
-
-
-def _kept(generation: Generation, path: str, keep: PointFilter | None) -> list[ChunkRow]:
-    return [row for row in generation.manifest.chunks_of(path) if counts(row, keep)]
 
 
 def _at_places(
