@@ -8,11 +8,7 @@ PDF_SUFFIX = ".pdf"
 
 
 def is_readable(name: str, head: bytes) -> bool:
-    """Tell by its beginning if a file may have text; `read_text` decides in the end.
-
-    Parameters:
-        head: the first `decode.HEAD_BYTES` of it, or all of it.
-    """
+    """Tell by the first `decode.HEAD_BYTES` if a file may have text; `read_text` decides in the end."""
     return _is_pdf(name, head) or not is_binary(head)
 
 

@@ -129,11 +129,7 @@ class AnsweringIndex:
             return self._asked().changes(serving, query)
 
     def status(self, *, look: bool = False) -> IndexStatus:
-        """Return the state of the index: files, chunks, freshness, models, running work.
-
-        Parameters:
-            look: compare with the files on disk, which costs a scan.
-        """
+        """Return the state of the index. To look compares it with the files on disk, which costs a scan."""
         with self._lineage.reading() as serving:
             return self._status(serving, look=look)
 

@@ -224,11 +224,7 @@ def by_suffix(suffix: str, language: str, head: str) -> str:
 
 
 def by_content(suffix: str, head: str) -> str:
-    """Return the language of a text with an unknown suffix, or with none: CODE if it is some program; empty if not.
-
-    Parameters:
-        suffix: in lower case, with its dot; empty for none.
-    """
+    """Return the language of a text with an unknown suffix, or none: CODE if it is some program; empty if not."""
     if started := _BEGINNING.match(head):
         return "html" if started["html"] else "xml"
     if suffix and head:

@@ -73,11 +73,7 @@ _MEMBERS = {
 
 
 def occurrences(document: Document, name: str) -> tuple[Occurrence, ...] | None:
-    """Return all occurrences of a name in order; None if the document is no program that can be parsed.
-
-    Parameters:
-        name: the last part of a symbol's name.
-    """
+    """Return all occurrences of a name's last part in order; None if the document is no program that can be parsed."""
     if not document.text:
         return None
     program = program_of(document.text, document.language, ChunkOptions())

@@ -38,11 +38,7 @@ class _Scope(NamedTuple):
 
 
 def symbols_of(marks: list[Mark], language: Language, syntax: Syntax, source: "Source") -> Found:
-    """Find all symbols of an outline.
-
-    Parameters:
-        language: the language with the outline's rules, used for local symbols too.
-    """
+    """Find all symbols of an outline; its language's rules find local symbols, too."""
     symbols: list[Symbol] = []
     told: dict[str, str] = {}
     waiting = [_Scope(marks, None)]

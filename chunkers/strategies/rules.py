@@ -128,11 +128,7 @@ def check(options: object, rules: Mapping[str, Rule]) -> None:
 
 
 def refusal(name: str, value: object, expected: str) -> ChunkOptionError:
-    """Return the error for an option's value.
-
-    Parameters:
-        expected: the requirement: "from 1 to 6", "true or false" ...
-    """
+    """Return the error for an option's value, with the requirement: "from 1 to 6", "true or false" ..."""
     shown = repr(value) if isinstance(value, str) else str(value)
     message = f"The chunking option {name} is {shown}; it must be {expected}."
     remedy = f"Set {name} within that range." if expected.startswith("from ") else f"Let {name} be {expected}."

@@ -17,11 +17,7 @@ _DEEPEST = 16
 
 
 def step(text: str, node: Node, number: int) -> str:
-    """Return an entry's step in a path: its key, quoted if ambiguous; an item by its name, id or number.
-
-    Parameters:
-        number: the entry's number among its siblings, from 0.
-    """
+    """Return an entry's step in a path: its key, quoted if ambiguous; an item by its name, id or number, from 0."""
     if node.kind == DOTTED:
         return _named_table(text, node)
     if not node.key:

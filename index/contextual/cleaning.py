@@ -64,11 +64,7 @@ def cleaned(answer: str, max_tokens: int, *, is_cut: bool = False) -> str:
 
 
 def uselessness(note: str, chunk: str, task: str) -> str:
-    """Say why a cleaned answer is useless as a context; empty if it is useful.
-
-    Parameters:
-        chunk: the chunk to situate, as shown to the model.
-    """
+    """Say why a cleaned answer is useless as a context; empty if it is useful."""
     phrases = _phrases(note)
     reasons = (
         ("the model answered nothing", not note),

@@ -45,11 +45,7 @@ class Windows:
 
 
 def cut_windows(text: str, window_tokens: int) -> Windows:
-    """Cut a document into windows of at most `window_tokens` estimated tokens, or 64 if that is more.
-
-    Parameters:
-        window_tokens: estimated, of the beginning and a window together.
-    """
+    """Cut a document into windows that with its beginning have at most `window_tokens`, or 64 if that is more."""
     tokens = max(window_tokens, _LEAST_TOKENS)
     if estimate(text) <= tokens:
         return Windows(text, 0, ((0, len(text)),))

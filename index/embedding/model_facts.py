@@ -29,11 +29,7 @@ def known_facts(options: EmbeddingOptions, variables: Variables) -> ModelFacts:
 
 
 def facts_at(model: str, preset: Preset, *, is_local: bool) -> ModelFacts:
-    """Return the table's facts of a model at an endpoint.
-
-    Parameters:
-        is_local: whether it is on this machine; there, a model without a price in the table is free.
-    """
+    """Return the table's facts of a model; on this machine one without a price there is free."""
     facts = facts_of(model)
     if preset.query_fields:
         facts = replace(facts, query_prefix="", document_prefix="")

@@ -273,11 +273,7 @@ class Routes:
             return None
 
     def embed(self, route: Route, texts: Sequence[str], *, fallbacks: bool = True) -> Routed:
-        """Embed texts with the first working model of the route, all in one space.
-
-        Parameters:
-            fallbacks: whether models after the preferred one may be used.
-        """
+        """Embed texts in one space: with the route's first model that works, or without fallbacks with its first."""
         reasons = []
         for model in self._of_route[route] if fallbacks else self._of_route[route][:1]:
             try:
@@ -287,11 +283,7 @@ class Routes:
         return Routed(failure=" ".join(reasons))
 
     def embed_parts(self, text: str, spans: Sequence[Span]) -> Routed:
-        """Embed parts of a document by late chunking.
-
-        Parameters:
-            text, spans: as of `LateEmbedder.embed_parts`.
-        """
+        """Embed parts of a document by late chunking; see `LateEmbedder.embed_parts`."""
         if self._late is None:
             return Routed(failure="There is no token encoder for late chunking.")
         try:
@@ -300,11 +292,7 @@ class Routes:
             return Routed(failure=str(error))
 
     def take_over(self, route: Route, moved: Mapping[str, str]) -> None:
-        """In the cache, give texts of moved files their former vectors, if known.
-
-        Parameters:
-            moved: the earlier text by each new one.
-        """
+        """In the cache, give texts of moved files the vectors of their earlier texts, if known."""
         for model in self._of_route[route][:1]:
             with suppress(EmbeddingError):  # Then it is asked for all texts, and reports the error itself.
                 model.space()

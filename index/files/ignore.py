@@ -184,11 +184,7 @@ def standing_of(rules: Rules, tree: TreeRules, path: str, name: str, *, is_folde
 
 
 def suspects_in(rules: Rules, tree: TreeRules, folder: str, names: Collection[str]) -> Container[str]:
-    """Return the names in a folder some rule may match; the others are in scope.
-
-    Parameters:
-        folder: relative to the root.
-    """
+    """Return the names in a folder some rule may match; the others are in scope."""
     inner = f"{folder}/" if folder else ""
     if rules.only_tracked or not inner.isascii() or not "".join(names).isascii():
         return names

@@ -191,11 +191,7 @@ def reason_of_folder(name: str, inside: Names, beside: Names, options: ScanOptio
 
 
 def reason_by_name(path: str, options: ScanOptions) -> SkipReason | None:
-    """Return the reason for skipping a file by its name; None for no reason.
-
-    Parameters:
-        path: with "/" between parts.
-    """
+    """Return the reason for skipping a file by its name; None for no reason."""
     name = path.rpartition("/")[2].lower()
     if is_secret_path(path) and not is_allowed_path(path, options.secrets.allow_paths):
         return SkipReason.SECRET
@@ -211,11 +207,7 @@ def reason_by_name(path: str, options: ScanOptions) -> SkipReason | None:
 
 
 def reason_by_text(path: str, text: str, options: ScanOptions) -> SkipReason | None:
-    """Return the reason for skipping a file by its text; None for no reason.
-
-    Parameters:
-        path: with "/" between parts.
-    """
+    """Return the reason for skipping a file by its text; None for no reason."""
     name = path.rpartition("/")[2].lower()
     is_secret = _PRIVATE_KEY.match(text) or (name in _CLIENT_SETTINGS and _TOKEN.search(text))
     if is_secret and not is_allowed_path(path, options.secrets.allow_paths):

@@ -199,11 +199,7 @@ class Lineage:
 
     @contextmanager
     def anew(self, prepare: Callable[[Path], None] | None = None) -> Iterator[Generation]:
-        """Yield an empty generation with the same options; it is deleted unless it serves at the end.
-
-        Parameters:
-            prepare: writes into its folder what has to be there before it is opened.
-        """
+        """Yield an empty generation whose folder `prepare` has filled; it is deleted unless it serves at the end."""
         former, begun = self.building, self._begun_anew(prepare)
         self.building = begun
         try:

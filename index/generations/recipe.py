@@ -65,11 +65,7 @@ default is written then, and makes another generation.
 
 
 def recipe_text(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
-    """Everything shaping a generation, by name, as JSON; unchanged options are left out (`UNWRITTEN`).
-
-    Parameters:
-        spaces: see `generation_name`.
-    """
+    """Everything shaping a generation, by name, as JSON; unchanged options are left out (`UNWRITTEN`)."""
     values: dict[str, object] = {"format": FORMAT_VERSION, "chunker": CHUNKER_VERSION, "terms": TERMS_VERSION}
     values |= {"secrets": REDACTION_VERSION, **_differing("chunk", options.chunk)}
     values |= _differing("secrets", options.scan.secrets)
@@ -110,11 +106,7 @@ def shape_text(options: IndexOptions) -> str:
 
 
 def what_differs(old: str, new: str) -> str:
-    """Why a generation of the second shape takes the place of one of the first; empty when unknown.
-
-    Parameters:
-        old, new: as `shape_text` gives them; empty for a generation that has none.
-    """
+    """Say why a generation of the second `shape_text` takes the place of one of the first; empty when unknown."""
     if not old or not new:
         return ""
     before, now = json.loads(old), json.loads(new)

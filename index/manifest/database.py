@@ -142,11 +142,7 @@ class Database:
 
     @contextmanager
     def transaction(self, *, is_synced: bool) -> Iterator[None]:
-        """Write all or nothing.
-
-        Parameters:
-            is_synced: flush to disk before returning.
-        """
+        """Write all or nothing; if it is synced, flush to disk before returning."""
         with self.lock, translated(self.path):
             self.writer.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
             self.writer.execute("BEGIN IMMEDIATE")

@@ -114,11 +114,7 @@ class Manifest(StoredRows):
         return self._written_at
 
     def changed_after(self, commits: int) -> set[str] | None:
-        """Return the paths of files that came, changed or went after a commit; None if that is too long ago to tell.
-
-        Parameters:
-            commits: an earlier value of `commits`.
-        """
+        """Return the paths that came, changed or went after a former value of `commits`; None if too long ago."""
         forgotten_until, changes = self._forgotten_until, self._changes
         return None if commits < forgotten_until else {path for at, paths in changes if at > commits for path in paths}
 

@@ -98,11 +98,7 @@ class StoredNames:
         return self._of(f"{_BELOW} ORDER BY length(key) LIMIT {_MANY}", (key, key + _BEHIND))
 
     def with_pieces(self, pieces: Sequence[str]) -> list[tuple[str, str]]:
-        """Return the names whose key begins with the first piece and has the others behind it, in their order.
-
-        Parameters:
-            pieces: of letters and digits.
-        """
+        """Return the names whose key begins with the first piece and has the others behind it, in their order."""
         return self._of(f"{_BELOW} AND key GLOB ?", (pieces[0], pieces[0] + _BEHIND, "*".join([*pieces, ""])))
 
     def with_an_end(self, beginning: str, end: str, lengths: range) -> list[tuple[str, str]]:

@@ -229,11 +229,7 @@ def judge(question: Question, signs: Signs | None) -> Judgement:
 
 
 def chance_of(judgement: Judgement, place: int) -> float:
-    """Return the chance that a result is the answer; it falls from place to place.
-
-    Parameters:
-        place: of the result, 0 for the first.
-    """
+    """Return the chance that the result at a place, from 0, is the answer; it falls from place to place."""
     if judgement.likelihood is None:
         found = _NAMED if judgement.confidence is Confidence.HIGH else _MEANT
         return found / (1 + place)

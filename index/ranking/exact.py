@@ -68,11 +68,7 @@ def exact_first(
 
 
 def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ranked]:
-    """Put some chunks first, in the given order; each has a part that lifts it above the next.
-
-    Parameters:
-        ranked: best first, with these chunks.
-    """
+    """Put some chunks first, in the given order; each has a part that lifts it above the next."""
     entries = {entry.candidate.id: entry for entry in ranked}
     first = [entries.pop(name) for name in pinned if name in entries]
     top = max((entry.score for entry in entries.values()), default=0.0)

@@ -79,11 +79,7 @@ class OpenAIServer:
 
     @contextmanager
     def translating(self, source: str) -> Iterator[None]:
-        """Turn the client's errors into ours.
-
-        Parameters:
-            source: the service's name in messages.
-        """
+        """Turn the client's errors into ours, which name the service."""
         import openai
 
         section = self.purpose.section

@@ -35,11 +35,7 @@ class _Row(NamedTuple):
 
 
 def parents_of(generation: Generation, hits: Sequence[Candidate]) -> tuple[Parent, ...]:
-    """Find small parents with at least two hits and at least half of their text in hits; only the outermost.
-
-    Parameters:
-        hits: chunks whose text is shown as it is.
-    """
+    """Find small parents with at least two hits and half of their text in hits; only the outermost."""
     found: list[Parent] = []
     # A type and its enclosing type have the same chunks around the same hits.
     rows_near = cache(partial(_rows_near, generation.manifest))

@@ -96,11 +96,7 @@ def indexes_of(root: Path, options: IndexOptions) -> list[Path]:
 
 
 def foreign_index(root: Path) -> str:
-    """Report a `.cqm/` in a project not made by this user's CQM; empty if there is none.
-
-    Parameters:
-        root: a real path, as far as it exists.
-    """
+    """Report a `.cqm/` in a project not made by this user's CQM; empty if there is none."""
     try:
         proven_folder(project_index(root))
     except ForeignIndexError as error:

@@ -146,11 +146,7 @@ class Runs:
         self._is_silent = not self._held.is_locked
 
     def _write(self, seconds: float = 0) -> None:
-        """Write the state unsynced: a sync costs as much as a small update, and after a power cut nothing runs.
-
-        Parameters:
-            seconds: longest wait for the lock.
-        """
+        """Write the state unsynced: a sync costs as much as a small update, and after a power cut nothing runs."""
         told = self._told()
         if told and not self._held.is_locked:
             self._take(seconds)
@@ -176,11 +172,7 @@ _NOTHING = _Noted((), None)
 
 
 def read_running(folder: Path) -> tuple[tuple[Running, ...], Running | None]:
-    """Return the work in progress in an index opened by any process, and the last full update if it was cut short.
-
-    Parameters:
-        folder: of the index; nothing is created in it.
-    """
+    """Return the work in any process, and the last full update if it was cut short; create nothing in the folder."""
     noted = _read(folder)
     while noted.runs:
         if _is_alive(folder):

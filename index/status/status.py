@@ -221,11 +221,7 @@ def _last_update(noted: str) -> LastUpdate | None:
 
 
 def freshness(root: Path, manifest: Manifest | None, pending: int | None = None) -> Freshness:
-    """Return the freshness recorded in a manifest, with the commit checked out now.
-
-    Parameters:
-        pending: as in `Freshness`; None if unknown.
-    """
+    """Return the freshness recorded in a manifest, with the commit checked out now."""
     fact = manifest.fact if manifest else lambda _: ""
     compared_at = float(fact(COMPARED_FACT) or 0)
     head = checkout.head(folder_of(root))

@@ -113,11 +113,7 @@ class Store(Protocol):
     """Whether everything is stored in the generation's folder."""
 
     def create(self, spaces: Mapping[str, int] = NO_SPACES) -> None:
-        """Create an empty store and open it.
-
-        Parameters:
-            spaces: names and dimensions of vector spaces that will surely be needed; `ensure_space` is called anyway.
-        """
+        """Create an empty store with the spaces surely needed, and open it; `ensure_space` is called anyway."""
 
     def load(self) -> None:
         """Open an existing store.
@@ -172,11 +168,7 @@ class Store(Protocol):
 def search_each(
     searches: Sequence[Nearest], ask: Callable[[list[Nearest]], Iterable[dict[str, float]]]
 ) -> list[dict[str, float]]:
-    """Return each search's results, asking only for searches able to find anything.
-
-    Parameters:
-        ask: answers one or more searches, in their order.
-    """
+    """Return each search's results, asking in one call, in order, only for searches able to find anything."""
     asked = [search for search in searches if not search.is_empty]
     answers = iter(ask(asked) if asked else ())
     return [{} if search.is_empty else next(answers) for search in searches]

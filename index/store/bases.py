@@ -109,11 +109,7 @@ class SharedBase:
         return QdrantReader(collection, self._server, self._options)
 
     def delete_older(self, keep: int) -> list[str]:
-        """Delete the oldest collections of the base; return their names. One that is just being made stays.
-
-        Parameters:
-            keep: collections to keep, with the present one.
-        """
+        """Delete all but the `keep` newest collections of the base; return their names. One just being made stays."""
         now = self.find()
         of_base = re.compile(f"{re.escape(self._alias)}-[0-9]{{20}}-[0-9a-f]{{8}}")
         answer = self._server.ask("looked at", lambda client: client.get_collections())

@@ -124,11 +124,7 @@ def new_mark() -> str:
 
 
 def new_note(place: Path, options: StoreOptions) -> CollectionNote:
-    """Return a note for a new collection, with the index's existing alias on this server, if any.
-
-    Parameters:
-        place: the folder of the generation, in the folder of the index.
-    """
+    """Return a note for a new collection, with the index's existing alias on this server, if any."""
     folder = place.parent
     known = (note.alias for note in _notes(folder) if note.url == options.url)
     inside = folder.parent

@@ -201,11 +201,7 @@ class EdgeStore:
         return len(ids - set(self.ids()))
 
     def count_vectors(self, space: str, but: Sequence[str] = ()) -> int:
-        """Count the points with a dense vector in a space.
-
-        Parameters:
-            but: ids of points to leave out.
-        """
+        """Count the points with a dense vector in a space, without some ids."""
         import qdrant_edge as edge
 
         out: list[Any] | None = [edge.HasIdCondition({*map(stored_id, but)})] if but else None
@@ -214,11 +210,7 @@ class EdgeStore:
             return self._opened().count(edge.CountRequest(filter=keep))
 
     def count(self, what: str = "read") -> int:
-        """Count all points.
-
-        Parameters:
-            what: the count is for, in an error: "opened".
-        """
+        """Count all points; an error says for what: "opened"."""
         with translated(self._folder, what):
             return self._opened().info().points_count
 

@@ -58,11 +58,7 @@ class QdrantReader:
         """Do nothing: it is looked at when it is asked."""
 
     def exists(self, what: str, *, brief: bool = False) -> bool:
-        """Whether the collection is there.
-
-        Parameters:
-            what, brief: as in `QdrantServer.ask`.
-        """
+        """Whether the collection is there; see `QdrantServer.ask`."""
         return self._ask(what, lambda client: client.collection_exists(self._name), brief=brief)
 
     def ids_of_path(self, path: str) -> set[str]:
@@ -101,11 +97,7 @@ class QdrantReader:
         return {point_id(record.id): stored_indices(record.vector) for record in records}
 
     def count_vectors(self, space: str, but: Sequence[str] = ()) -> int:
-        """See `Store.count_vectors`.
-
-        Parameters:
-            but: ids of points to leave out.
-        """
+        """See `Store.count_vectors`."""
         from qdrant_client import models
 
         keep = models.Filter(
@@ -115,11 +107,7 @@ class QdrantReader:
         return self._count(keep)
 
     def count(self, what: str = "read") -> int:
-        """Count all points.
-
-        Parameters:
-            what: as in `QdrantServer.ask`.
-        """
+        """Count all points; see `QdrantServer.ask`."""
         return self._count(None, what)
 
     def rest(self, seconds: float) -> bool:  # noqa: ARG002 - of every store

@@ -133,11 +133,7 @@ def copied_in(text: str) -> list[str]:
 
 
 def pasted_in(text: str, *, is_prose: bool = False) -> list[str]:
-    """Return the parts of a text that are surely pasted: its blocks of code, lines of code, or a program's message.
-
-    Parameters:
-        is_prose: whether its lines are prose, beside the blocks.
-    """
+    """Return the parts of a text that are surely pasted; of prose only its blocks of code and messages of programs."""
     text = text[:_MOST_READ]
     if "\n" in text.strip():
         blocks = [match[1] for match in _FENCED.finditer(text)] or [match[1] for match in _INDENTED.finditer(text)]

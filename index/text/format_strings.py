@@ -48,11 +48,7 @@ class Made(NamedTuple):
 
 
 def forms_of_line(line: str) -> list[str]:
-    """Return what a program may have formatted of a line of a log: all of it, and that without times and tags.
-
-    Parameters:
-        line: as the log has it.
-    """
+    """Return what a program may have formatted of a line of a log: all of it, and that without times and tags."""
     forms = [line.strip(), without_log_head(line.strip()).strip()]
     for _ in range(_MOST_TAGS):
         tag = _TAG.match(forms[-1])

@@ -73,11 +73,7 @@ def part_names(chunk: Chunk) -> list[str]:
 
 
 def definition_terms(language: str, defines: Sequence[str]) -> tuple[str, ...]:
-    """Label a chunk with the names it defines, to find it by them; nothing for other than code.
-
-    Parameters:
-        language, defines: as in `Chunk`.
-    """
+    """Label a chunk with the names it defines, to find it by them; nothing for other than code."""
     return tuple(dict.fromkeys(filter(None, map(name_key, defines)))) if source_type_of(language) == CODE else ()
 
 

@@ -69,11 +69,7 @@ class SparseTerms:
 
 
 def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
-    """Return the terms of a question without phrasing words; if it has no others, they stay.
-
-    Parameters:
-        content: its `content_words`, for callers that have them already.
-    """
+    """Return the terms of a question without phrasing words; if it has no others, they stay."""
     content = content_words(text) if content is None else content
     weights: dict[int, float] = dict(count_terms(" ".join(content)))
     # A pasted log has thousands of words, a question a handful.

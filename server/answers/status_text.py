@@ -74,11 +74,7 @@ def estimate_lines(root: str, estimate: "Estimate") -> Iterator[str]:
 
 
 def status_lines(status: "IndexStatus", *, all_failed: bool = False) -> Iterator[str]:
-    """Describe an index: contents, freshness and place.
-
-    Parameters:
-        all_failed: list every failed file, not the first few.
-    """
+    """Describe an index: contents, freshness, place and the first failed files, or all of them."""
     from cqm.index.model.status import IndexState
 
     yield status.root

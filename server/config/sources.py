@@ -85,11 +85,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def problems_text(lines: Sequence[str], count: int) -> str:
-    """Join problems, a line each, the first `MAX_PROBLEMS` of them.
-
-    Parameters:
-        lines: the problems; the first ones will do.
-    """
+    """Join the first `MAX_PROBLEMS` of `count` problems, a line each."""
     more = [f"... and {count - MAX_PROBLEMS} more."] if count > MAX_PROBLEMS else []
     return "\n".join([*lines[:MAX_PROBLEMS], *more])
 

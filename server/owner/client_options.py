@@ -29,11 +29,7 @@ _OF_THE_WAY = (*PROXY_VARIABLES, *map(str.upper, PROXY_VARIABLES), *CERTIFICATE_
 
 
 def absolute(options: Options) -> Options:
-    """Make paths in options absolute, at any depth; "~" means the same to every process of the user.
-
-    Parameters:
-        options: of an index, or of a part of it.
-    """
+    """Make paths in options absolute, at any depth; "~" means the same to every process of the user."""
     values = {field.name: getattr(options, field.name) for field in fields(options)}
     return replace(options, **{name: _absolute(name, value) for name, value in values.items()})
 
@@ -71,11 +67,7 @@ def names(clients: Iterable[Client]) -> str:
 
 
 def notice(root: str, there: IndexOptions, here: IndexOptions, others: Iterable[Client]) -> str:
-    """Tell a client about other options in force; empty where they are its own.
-
-    Parameters:
-        there: options in force.
-    """
+    """Tell a client whose options are `here` about those in force, `there`; empty where they are the same."""
     if there == here:
         return ""
     users = names(others)

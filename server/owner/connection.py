@@ -60,11 +60,7 @@ _GIVEN_UP: dict[str, Callable[[IndexStatus], object]] = {
 
 
 def serve(wire: Wire, session: Session, build: Build, address: Address) -> None:
-    """Serve a client until it or the owner leaves.
-
-    Parameters:
-        wire: connected; closed by this.
-    """
+    """Serve a client until it or the owner leaves; then close the connection."""
     try:
         greeting = _greeted(wire, session, build, address)
         if greeting:

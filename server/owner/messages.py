@@ -233,11 +233,7 @@ def written(value: object) -> Any:  # noqa: ANN401 - JSON
 
 
 def encoded(key: str, kind: Any, value: object, further: Mapping[str, object]) -> bytes:  # noqa: ANN401 - any type
-    """Encode a message with a typed value under a key, and further entries, as JSON: in a sixth of `written`'s time.
-
-    Parameters:
-        further: JSON values by their keys.
-    """
+    """Encode a typed value under a key, beside further JSON values, in a sixth of `written`'s time."""
     from pydantic_core import PydanticSerializationError  # start-up time of clients, here and below
 
     try:

@@ -166,11 +166,7 @@ class Opened:
         self._lock = Lock()
 
     def line(self, method: str, arguments: Mapping[str, Any]) -> Line[Any]:
-        """Return the runs a call shares: those of the same method and arguments. An update of paths shares none.
-
-        Parameters:
-            arguments: by name.
-        """
+        """Return the runs a call shares: those of the same method and arguments. An update of paths shares none."""
         call = partial(getattr(self.index, method), **arguments)
 
         def work(report: Report, cancelled: Callable[[], bool]) -> object:
@@ -248,11 +244,7 @@ class Followers:
 
     @contextmanager
     def joined(self, options: WatchOptions) -> Iterator[Reports]:
-        """Count a follower during the block; yield the reports for it, first of a standing problem.
-
-        Parameters:
-            options: of the watch, if this client is the first.
-        """
+        """Count a follower during the block; yield the reports for it, first of a standing problem."""
         reports = Reports()
         with self._lock:
             if self._opened and (standing := self._opened.index.standing_problem):

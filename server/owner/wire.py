@@ -69,11 +69,7 @@ class Wire:
         return self._exactly(length)
 
     def is_readable(self, seconds: float | None) -> bool:
-        """Wait until a message begins or the other side is gone; False when neither came in time.
-
-        Parameters:
-            seconds: 0 for a look without waiting, None for any time.
-        """
+        """Wait until a message begins or the other side is gone; None waits without end, 0 only looks."""
         self._connection.settimeout(seconds)
         try:
             self._connection.recv(1, socket.MSG_PEEK)

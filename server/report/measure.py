@@ -58,11 +58,7 @@ class FileMeasure:
 def measure(
     found: Sequence[FoundFile], root: Path, options: IndexOptions, workers: Workers
 ) -> Iterator[list[FileMeasure]]:
-    """Chunk files and measure the result, in batches as they are ready.
-
-    Parameters:
-        found: files of a scan, with the left-out ones.
-    """
+    """Chunk the files of a scan and measure the result, in batches as they are ready."""
     work = partial(_measure, root=root, scan=options.scan, chunking=options.chunk)
     yield from workers.run(Job(work, FileMeasure, _size, _lost), found)
 

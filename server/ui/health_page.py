@@ -55,11 +55,7 @@ def health(library: Library) -> str:
 
 
 async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]) -> AsyncIterator[str]:
-    """Yield the changing part as server-sent events, whenever it is another one.
-
-    Parameters:
-        is_gone: whether the browser left, or the server ends.
-    """
+    """Yield the changing part as server-sent events, whenever it is another one, until `is_gone`."""
     yield "retry: 1000\n\n"
     told, end = "", time.monotonic() + _STREAM_SECONDS
     while time.monotonic() < end and not await is_gone():

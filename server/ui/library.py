@@ -69,11 +69,7 @@ class Library:
         return opened
 
     def ask(self, query: Query, root: str = "") -> Answer:
-        """Answer a question from one index, or from all.
-
-        Parameters:
-            root: name of the only root to search; empty for all.
-        """
+        """Answer a question from the index of a root, or from all when `root` is empty."""
         roots = self.roots
         if len(roots) == 1:
             return self.opened(next(iter(roots))).index.search(query)

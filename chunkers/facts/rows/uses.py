@@ -47,11 +47,7 @@ class Walked:
 
 
 def uses_of(root: "Node", symbols: "Sequence[Symbol]", syntax: "Syntax", source: bytes) -> Walked:
-    """Walk over all named nodes of a document once.
-
-    Parameters:
-        source: the parsed bytes.
-    """
+    """Walk over all named nodes of a document once."""
     # The last item collects uses outside all symbols.
     walked = Walked([Uses() for _ in range(len(symbols) + 1)], set())
     owners = _owners(symbols)

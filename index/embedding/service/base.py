@@ -62,11 +62,7 @@ class Embedder(Protocol):
         """
 
     def usage(self, role: "Role | None" = None) -> Usage:
-        """Usage since this embedder was opened, including before a `close`. Contacts nothing.
-
-        Parameters:
-            role: of the counted texts; None for all.
-        """
+        """Usage of one role or all since this embedder was opened, also before a `close`. Contacts nothing."""
 
     def facts(self) -> "ModelFacts":
         """Return the model's known facts: from the options, else its service, else our table.

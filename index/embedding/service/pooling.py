@@ -37,11 +37,7 @@ def split(text: str, size: int) -> list[str]:
 
 
 def pooled(parts: Sequence[Part]) -> "Vector | None":
-    """Return the mean of the parts' vectors, weighted by length, of unit length; None if they cancel each other out.
-
-    Parameters:
-        parts: one or more, in any order.
-    """
+    """Return the mean of parts' vectors, weighted by length, of unit length; None if they cancel each other out."""
     import numpy as np
 
     if len(parts) == 1:

@@ -43,11 +43,7 @@ class NameLookup:
         return self._found[asked]
 
     def defining(self, symbol: str) -> list[Candidate]:
-        """Return the chunks that define a symbol.
-
-        Parameters:
-            symbol: with "." between its parts; it may lack outer parts, or begin with a package.
-        """
+        """Return the chunks that define "a.b.c"; it may lack outer parts, or begin with a package."""
         return defining(self.of(symbol), symbol)
 
     def _of_word(self, symbol: str) -> list[str]:

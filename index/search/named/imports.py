@@ -35,11 +35,7 @@ class Imported(NamedTuple):
 
 
 def imported_lines(lookup: NameLookup, imported: Imported) -> dict[str, int]:
-    """Return the lines of what an import brings in, by id of their chunk; empty where the index has none of it.
-
-    Parameters:
-        imported: from `import_in`.
-    """
+    """Return the lines of what an import brings in, by id of their chunk; empty where the index has none of it."""
     if imported.names and (found := _of_names(lookup, imported)):
         return found
     return _of_files(lookup.generation, imported)

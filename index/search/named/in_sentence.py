@@ -23,11 +23,7 @@ _MARKS = "?!="
 
 
 def about_subject(generation: Generation, question: Question) -> Question:
-    """Return the question for a symbol that a plain sentence asks about, where it is defined as it is written.
-
-    Parameters:
-        question: any; one that is a name is returned as it is.
-    """
+    """Return the question for a symbol that a plain sentence asks about and that is defined; any other as it is."""
     if question.symbol or question.places or not question.subject:
         return question
     symbol = dotted(question.subject)

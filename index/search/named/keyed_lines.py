@@ -69,11 +69,7 @@ def _read(generation: Generation, words: SparseTerms) -> list[tuple[Candidate, s
 
 
 def body_lines(lookup: NameLookup, fields: Sequence[str]) -> dict[str, int]:
-    """Return the lines of types that declare most of the fields of a body, by id of their chunk; empty for none.
-
-    Parameters:
-        fields: from `fields_in`.
-    """
+    """Return the lines of types that declare most of the fields of a body, by id of their chunk; empty for none."""
     wanted = {_plain(it) for it in fields}
     told: list[tuple[int, Candidate, str]] = []
     for chunk, text in _read(lookup.generation, query_terms(" ".join(fields))):

@@ -76,11 +76,7 @@ class TreePaths:
         self.by_name: Mapping[str, Sequence[str]] = dict(by_name)
 
     def changed(self, changed: AbstractSet[str], present: Iterable[str]) -> "TreePaths":
-        """Return the files after an update.
-
-        Parameters:
-            changed: paths of files that came, changed or went.
-        """
+        """Return the files after an update of some, of which `present` are there."""
         there = {*present}
         by_name: dict[str, Sequence[str]] = {}
         for name in {*map(_name_of, changed)}:

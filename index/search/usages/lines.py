@@ -68,11 +68,7 @@ class FileLines:
 
 
 def files_with(generation: Generation, name: str) -> tuple[list[FileLines], bool]:
-    """Return the files with lines containing a name as a word, by path, and whether these are all.
-
-    Parameters:
-        name: with at least a letter or digit.
-    """
+    """Return the files with lines containing a name as a word, by path, and whether these are all."""
     found: dict[str, list[Part]] = {}
     limit = min(_MOST_CHUNKS, generation.manifest.chunk_count() + 1)
     # A name with hyphens is of several words; the longest is in the fewest chunks.

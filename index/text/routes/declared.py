@@ -186,11 +186,7 @@ def _declared(form: _Form, line: int, own: Sequence[str], tail: str) -> Declared
 
 
 def _handler_of(tail: str) -> str:
-    """Return the handler that a declaration names, with "." before its name; empty if it names none.
-
-    Parameters:
-        tail: the declaration's text behind its path.
-    """
+    """Return the handler that the text behind a path names, with "." before its name; empty if it names none."""
     for form in _HANDLERS:
         found = form.search(tail)
         if found and found["name"] not in _NO_HANDLERS:

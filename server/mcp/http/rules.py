@@ -38,11 +38,7 @@ def host_name(host: str) -> str:
 
 
 def refusal(scope: "Scope", status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Make an answer refusing a request: an error of JSON-RPC for MCP clients, which show its message, else text.
-
-    Parameters:
-        sentence: says why, and what to do.
-    """
+    """Refuse a request with a sentence: as a JSON-RPC error to MCP clients, which show its message, else as text."""
     if scope["path"].rstrip("/") != PATH:
         return PlainTextResponse(f"{sentence}\n", status, headers)
     error = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=INVALID_REQUEST, message=sentence))
