@@ -36,12 +36,7 @@ class AnsweringIndex:
     """An open index as it answers questions. Its methods may be called from any thread.
 
     Parameters:
-        root: the indexed folder or file.
-        options: of the index.
-        folder: where it is.
         lineage: its generations, of which one answers.
-        services: models and caches.
-        workers: read and parse files.
     """
 
     def __init__(

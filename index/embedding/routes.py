@@ -79,7 +79,6 @@ class GuardedModel:
     Parameters:
         name: for people, "provider/model".
         embedder: of the model, with its cache if it has one.
-        breaker: of the model.
         in_process: whether it runs in this process, without a service and without waiting.
     """
 
@@ -198,7 +197,6 @@ class LateModel(GuardedModel):
 
     Parameters:
         name, breaker, in_process: as of `GuardedModel`.
-        embedder: of the encoder.
     """
 
     def __init__(self, name: str, embedder: LateEmbedder, breaker: Breaker, *, in_process: bool) -> None:

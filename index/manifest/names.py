@@ -85,9 +85,6 @@ class StoredNames:
     """The names of programs in a manifest, each with its key and with "." between its parts.
 
     Every method raises ManifestError when SQLite refuses.
-
-    Parameters:
-        database: of the manifest.
     """
 
     def __init__(self, database: Database) -> None:

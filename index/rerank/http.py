@@ -63,9 +63,6 @@ class HttpReranker:
 
     Parameters:
         options: url and model of the endpoint, location of its key.
-        shape: form of its requests and answers.
-        variables: of services.
-        breaker: its state.
     """
 
     def __init__(self, options: RerankOptions, shape: RerankShape, variables: Variables, breaker: Breaker) -> None:

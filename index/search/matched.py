@@ -180,11 +180,9 @@ def namings(
         if at is None and chunk.symbol and source_type_of(chunk.language) == CODE:
             parts.append(len(named))
         named.append(_of(at, chunk.start_line, text) if at else _section(question, roots, chunk, text, asked))
-    if parts:
-        for place, whole in zip(
-            parts, _declared_before(generation, [found[place] for place in parts], kinds), strict=True
-        ):
-            named[place] = whole
+    wholes = _declared_before(generation, [found[place] for place in parts], kinds) if parts else []
+    for place, whole in zip(parts, wholes, strict=True):
+        named[place] = whole
     return named
 
 

@@ -264,36 +264,49 @@ def _looked(
     Returns:
         The results, the last look, and the reasons if a model did not read the results.
     """
-    query, example = asked.query, asked.example
-    generation, question, is_semantic = searching.generation, wanted.question, query.mode is SearchMode.SEMANTIC
-    weights = (
-        ALIKE if example else by_meaning(question) if wanted.mode is SearchMode.SEMANTIC else weights_for(question)
-    )
+    generation, question, example = searching.generation, wanted.question, asked.example
+    weights = by_meaning(question) if wanted.mode is SearchMode.SEMANTIC else weights_for(question)
     results: list[Ranked] = []
     late = ""
     for times in _DEPTHS:
-        found = (
-            for_example(generation, wanted, example, times)
-            if example
-            else for_question(generation, wanted, times, pinned.ids)
-        )
-        ranked: Sequence[Ranked] = rank(question, found.evidence, weights, pinned.ids)
-        if times == 1 and not example:
-            is_readable = wanted.mode is SearchMode.HYBRID and all(it.startswith(KNOWN_SPACE) for it in wanted.vectors)
-            # Lines that were asked for come first, as they were found: nobody reads for those behind them.
-            if is_readable and not (pinned.ids and asked.names.routed):
-                ranked, late = _read_again(searching, question, ranked)
-            ranked, failed = _reranked(searching, question.said, ranked)
-            late = _joined(" ", late, failed)
-        if not is_semantic and not example:
-            exact = exact_first(question, ranked, found.evidence.mentioning)
-            exact = without_other_kinds(generation, question, ranked, exact, query.kinds)
-            exact = definitions_first(generation, question, exact) if question.symbol else exact
-            ranked = pinned_first(exact, pinned.ids)
+        ranked: Sequence[Ranked]
+        if example:
+            found = for_example(generation, wanted, example, times)
+            ranked = rank(question, found.evidence, ALIKE, pinned.ids)
+        else:
+            found = for_question(generation, wanted, times, pinned.ids)
+            ranked = rank(question, found.evidence, weights, pinned.ids)
+            if times == 1:
+                ranked, late = _reordered_by_models(searching, asked, wanted, pinned, ranked)
+            if asked.query.mode is not SearchMode.SEMANTIC:
+                ranked = _named_first(generation, question, asked.query, found, ranked, pinned)
         results = [*results, *_new(ranked, results)] if results else [*ranked]
         if len(results) > end or not found.is_cut:
             break
     return results, found, late
+
+
+def _reordered_by_models(
+    searching: Searching, asked: _Asked, wanted: Wanted, pinned: Pinned, ranked: Sequence[Ranked]
+) -> tuple[Sequence[Ranked], str]:
+    """Order the results by the reader, then by the reranker; the second value is the reasons if one failed."""
+    failed = ""
+    is_readable = wanted.mode is SearchMode.HYBRID and all(it.startswith(KNOWN_SPACE) for it in wanted.vectors)
+    # Lines that were asked for come first, as they were found: nobody reads for those behind them.
+    if is_readable and not (pinned.ids and asked.names.routed):
+        ranked, failed = _read_again(searching, wanted.question, ranked)
+    ranked, later = _reranked(searching, wanted.question.said, ranked)
+    return ranked, _joined(" ", failed, later)
+
+
+def _named_first(
+    generation: Generation, question: Question, query: Query, found: Found, ranked: Sequence[Ranked], pinned: Pinned
+) -> Sequence[Ranked]:
+    """Put definitions of the name asked for first, and before them the places."""
+    exact = exact_first(question, ranked, found.evidence.mentioning)
+    exact = without_other_kinds(generation, question, ranked, exact, query.kinds)
+    exact = definitions_first(generation, question, exact) if question.symbol else exact
+    return pinned_first(exact, pinned.ids)
 
 
 def _vectors_of(example: Example, query: Query) -> tuple["Vectors", str]:

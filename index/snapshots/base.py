@@ -83,7 +83,6 @@ class Taking(Restoring):
 
     Parameters:
         archive, snapshot: of its rows.
-        note: of the base.
     """
 
     def __init__(self, archive: Archive, snapshot: Snapshot, note: BaseNote) -> None:

@@ -35,7 +35,6 @@ class Run:
     """One piece of work in progress.
 
     Parameters:
-        runs: contains it.
         task: as in `Running`.
     """
 
@@ -77,11 +76,7 @@ class Run:
 
 
 class Runs:
-    """All work in progress in an index opened by this process.
-
-    Parameters:
-        folder: of the index.
-    """
+    """All work in progress in an index opened by this process."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

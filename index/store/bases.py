@@ -45,11 +45,6 @@ MARKS = 1
 class SharedBase:
     """A base by its name on the configured server. Contacts nothing until it is asked.
 
-    Parameters:
-        name: of the base.
-        options: of the server.
-        variables: of services.
-
     Raises:
         StoreError: no server is configured, its address or key cannot be used, or the name is none.
     """

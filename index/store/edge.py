@@ -50,7 +50,6 @@ class EdgeStore:
     Searches and writes may come from any thread. Every method raises StoreError when the shard refuses.
 
     Parameters:
-        folder: the shard's own folder.
         flushing: returns a context for every flush; it ends without an error once all earlier writes are on disk.
         is_settled: whether the folder's whole content is known to be on disk.
         weighs: whether a new shard weighs words by their document frequencies.

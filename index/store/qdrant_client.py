@@ -57,7 +57,6 @@ class QdrantServer:
 
     Parameters:
         options: its address, key, time limits and retries.
-        variables: of services.
         client: sends requests; None to create it from the options.
 
     Raises:

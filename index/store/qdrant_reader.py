@@ -35,9 +35,7 @@ class QdrantReader:
     """A collection that is only read. Contacts nothing until it is asked.
 
     Parameters:
-        name: of the collection.
         server: of the collection; closed with the reader.
-        options: for searching the collection.
     """
 
     def __init__(self, name: str, server: QdrantServer, options: StoreOptions) -> None:

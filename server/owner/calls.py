@@ -41,8 +41,6 @@ class Calls:
     dies, the call is repeated with the next owner: reads change nothing, and an update does only the rest.
 
     Parameters:
-        root, folder: of the index.
-        greeting: of the client.
         noted: called when other options than the client's come into force, and when they no longer are.
     """
 

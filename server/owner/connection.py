@@ -177,11 +177,7 @@ def _run(caller: "_Caller", opened: Opened, method: str, arguments: Mapping[str,
 
 
 class _Caller:
-    """A client waiting for a run.
-
-    Parameters:
-        wire: to the client.
-    """
+    """A client waiting for a run."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire

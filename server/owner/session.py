@@ -55,8 +55,6 @@ class Session:
     """The index with its users, counted by connections, calls and runs.
 
     Parameters:
-        build: of the owner.
-        folder: of the index.
         changed: called when `is_over` may have changed.
         source: gives the workers of the first opened index; None to start it when needed.
     """

@@ -58,8 +58,6 @@ class Line(Generic[Result]):
     When no call wants a run any more, it is told to stop.
 
     Parameters:
-        work: does a run.
-        name: of its threads.
         counted: gives a context entered for the time of a run, even an unwanted one which has yet to stop.
     """
 
@@ -154,7 +152,6 @@ class Opened:
     """An open index and the runs shared by its clients.
 
     Parameters:
-        index: open.
         counted: counts a run of a method while its context lasts.
     """
 

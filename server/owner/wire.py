@@ -22,11 +22,7 @@ Message = dict[str, Any]
 
 
 class Wire:
-    """One end of a connection. One thread at a time uses it, but any may `wait` or `hang_up`.
-
-    Parameters:
-        connection: connected.
-    """
+    """One end of a connection. One thread at a time uses it, but any may `wait` or `hang_up`."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection

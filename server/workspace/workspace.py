@@ -40,7 +40,6 @@ class OpenIndex:
 
     Parameters:
         index: opened; closed by `close`.
-        settings: of its root.
         updated: called with each update, from any thread.
         reopen: opens it with changed settings.
     """

@@ -30,7 +30,6 @@ class LateEmbedder:
     """An `Embedder` over a token encoder, which also embeds the parts of a document after reading all of it.
 
     Parameters:
-        encoder: the model.
         pooling: of the parts and of questions, a key of `pooling.POOLINGS`.
     """
 

@@ -69,11 +69,7 @@ class Traffic:
 
 
 class SharedTraffic:
-    """Counts the calls using a service. After `give_up`, only calls already inside may enter again.
-
-    Parameters:
-        traffic: the way to the service.
-    """
+    """Counts the calls using a service. After `give_up`, only calls already inside may enter again."""
 
     def __init__(self, traffic: Traffic) -> None:
         self.traffic = traffic

@@ -23,11 +23,7 @@ _MOST_FILES = 20
 
 
 class NameLookup:
-    """The chunks that define names of one question; each name is looked up once.
-
-    Parameters:
-        generation: to search.
-    """
+    """The chunks that define names of one question; each name is looked up once."""
 
     def __init__(self, generation: Generation) -> None:
         self.generation = generation

@@ -204,12 +204,11 @@ def _at_places(
         if not at and len(places) == 1:
             # The file was longer, or its lines don't matter.
             at = [*it.rows] if not it.place.first else [*it.rows[-1:]]
-        for row in at:
-            if counts(row, keep):
-                is_within = row.start_line <= it.place.first <= row.end_line
-                lines.setdefault(row.id, it.place.first if is_within else row.start_line)
-                if it.place.function:
-                    called.setdefault(row.id, (row, it.place))
+        for row in (row for row in at if counts(row, keep)):
+            is_within = row.start_line <= it.place.first <= row.end_line
+            lines.setdefault(row.id, it.place.first if is_within else row.start_line)
+            if it.place.function:
+                called.setdefault(row.id, (row, it.place))
         if len(lines) >= _MOST_CHUNKS:
             break
     lines |= _of_functions(generation, called)
