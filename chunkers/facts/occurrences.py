@@ -241,7 +241,7 @@ def _kind_of_text(leaf: "Node", usage: "UsageNodes", data: bytes) -> str:
 
 
 def _callee_around(argument: "Node", usage: "UsageNodes", data: bytes) -> str:
-    """The name of the function that is called with an argument; empty where it is no argument."""
+    """Return the name of the function that is called with an argument; empty where it is no argument."""
     around = argument.parent
     call = around.parent if around and "argument" in around.type else None
     return text_of(call.named_children[0], data) if call and is_call(call, usage) else ""

@@ -99,7 +99,7 @@ class ContextWriter:
         return self.health.is_good and not self.spending.is_spent
 
     def usage(self) -> Usage:
-        """Usage since the writer was opened."""
+        """Return the usage since the writer was opened."""
         return self.spending.usage()
 
     def close(self) -> None:

@@ -132,7 +132,7 @@ class GuardedModel:
         return self._soon(partial(self._embed_query, text, spaces), seconds)
 
     def latency(self) -> float:
-        """Seconds to embed a short text with an already loaded model; infinite while it fails."""
+        """Return the seconds to embed a short text with an already loaded model; infinite while it fails."""
         try:
             self.space()
             began = time.perf_counter()
@@ -314,7 +314,7 @@ class Routes:
         return QueryVectors(vectors, dict.fromkeys(set(spaces) - vectors.keys(), why))
 
     def cached(self) -> int:
-        """Number of texts of all models with a vector from the cache."""
+        """Return the number of texts of all models with a vector from the cache."""
         return sum(model.embedder.cached for model in self.models if isinstance(model.embedder, CachedEmbedder))
 
     def states(self) -> tuple[ModelState, ...]:

@@ -229,7 +229,7 @@ def _is_for_readers(path: str, text: str) -> bool:
 
 
 def pruned_names(options: ScanOptions) -> frozenset[str]:
-    """Names of folders skipped without walking them."""
+    """Return the names of folders skipped without walking them."""
     by_name = (rule for rule in FOLDER_RULES if rule.evidence is None and not _is_wanted(rule.reason, options))
     return frozenset().union(*(rule.names for rule in by_name))
 

@@ -99,7 +99,7 @@ def recipe_of(manifest: Manifest) -> str:
 
 
 def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
-    """The name of a generation begun with these options: a hash of its recipe.
+    """Return the name of a generation begun with these options: a hash of its recipe.
 
     Models count by their configuration, not by their services' answers, so an index can begin while a service is down.
 

@@ -119,14 +119,14 @@ class Manifest(StoredRows):
         return None if commits < forgotten_until else {path for at, paths in changes if at > commits for path in paths}
 
     def chunk_count(self) -> int:
-        """Number of chunks. Every search asks for it, and it costs a fraction of `counts`."""
+        """Return the number of chunks. Every search asks for it, and it costs a fraction of `counts`."""
         if self._chunk_count is None or self._database.read_only:
             with self._database.lock:
                 self._chunk_count = int(self._database.read("SELECT count(*) FROM chunk")[0][0])
         return self._chunk_count
 
     def spaces(self) -> dict[str, str]:
-        """Names of the spaces holding vectors, by vector name."""
+        """Return the names of the spaces holding vectors, by vector name."""
         return dict(self._database.read(_HELD_SPACES) if self._database.read_only else self._held_spaces)
 
     def add_space(self, vector_name: str, name: str) -> None:

@@ -77,7 +77,7 @@ def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ra
 
 
 def _grades(symbol: str, ranked: Sequence[Ranked]) -> dict[str, int]:
-    """The grade of each result by id: 1 to 3, 0 if it doesn't define the symbol; see `_grade`."""
+    """Return the grade of each result by id: 1 to 3, 0 if it doesn't define the symbol; see `_grade`."""
     key = name_key(symbol)
     # Most candidates define no such name, whichever reading of it is meant.
     having = [it.candidate for it in ranked if symbol and key in it.candidate.lowered.replace("_", "")]
@@ -143,7 +143,7 @@ def _grade(chunk: Candidate, symbol: str, spelled: Callable[[str], str]) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def _path_parts(path: str, spelled: Callable[[str], str]) -> tuple[str, ...]:
-    """The folders of a path and the name of its file without its suffix, spelled in one of the ways of `_readings`."""
+    """Return a path's folders and its file's name without suffix, spelled in one of the ways of `_readings`."""
     return tuple(map(spelled, PurePosixPath(path).with_suffix("").parts))
 
 
@@ -187,7 +187,7 @@ def defining(chunks: Sequence[Candidate], symbol: str) -> list[Candidate]:
 
 
 def _plain(name: str) -> str:
-    """A name without case, underscores and marks."""
+    """Return a name without case, underscores and marks."""
     return _NOT_SPELLED.sub("", name).lower()
 
 

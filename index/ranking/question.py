@@ -177,7 +177,7 @@ def definitions_term(symbol: str) -> SparseTerms:
 
 
 def roots_of(question: Question) -> list[str]:
-    """Strings of which a lower-case name contains one if it shares a word with the question.
+    """Return the strings of which a lower-case name contains one if it shares a word with the question.
 
     A stem is the beginning of its word, except in "queries" with the stem "query"; without the "y" it is again.
     """

@@ -51,7 +51,7 @@ class Deadline:
     end: float
 
     def left(self) -> float:
-        """Remaining seconds, more than 0.
+        """Return the remaining seconds, more than 0.
 
         Raises:
             RerankError: the time is over.

@@ -310,7 +310,7 @@ def _named_first(
 
 
 def _vectors_of(example: Example, query: Query) -> tuple["Vectors", str]:
-    """The vectors of a place, and the reason if there are none although they were asked for."""
+    """Return the vectors of a place, and the reason if there are none although they were asked for."""
     if query.mode is SearchMode.LEXICAL:
         return {}, ""
     is_lacking = query.mode is SearchMode.SEMANTIC and not example.vectors
@@ -375,12 +375,12 @@ def _reranked(searching: Searching, question: str, ranked: Sequence[Ranked]) -> 
 
 
 def _read_text(payload: Mapping[str, Any]) -> str:
-    """The text of a chunk for a reranker: its path, then the text shown to people."""
+    """Return the text of a chunk for a reranker: its path, then the text shown to people."""
     return f"{payload.get('path', '')}\n{payload.get('content') or payload.get('text', '')}"
 
 
 def _new(ranked: Iterable[Ranked], before: Iterable[Ranked]) -> list[Ranked]:
-    """The results of a deeper look without those found before, or of the same text."""
+    """Return the results of a deeper look without those found before, or of the same text."""
     known = {text for entry in before for text in _identity(entry)}
     return [entry for entry in ranked if known.isdisjoint(_identity(entry))]
 

@@ -77,7 +77,7 @@ def _rows_near(manifest: Manifest, path: str, positions: range) -> list[_Row]:
 def _rows(
     rows_near: Callable[[str, range], Sequence[_Row]], path: str, symbol: str, positions: Sequence[int]
 ) -> list[_Row]:
-    """The chunks of a symbol side by side around some of them, in order; none if they may be too many."""
+    """Return the chunks of a symbol side by side around some of them, in order; none if they may be too many."""
     near = range(max(0, min(positions) - _MOST_CHUNKS), max(positions) + _MOST_CHUNKS)
     rows = rows_near(path, near)
     before = [row for row in rows if row.position < positions[0]]

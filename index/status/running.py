@@ -101,7 +101,7 @@ class Runs:
         return tuple(run.now for run in tuple(self._runs))
 
     def stopped(self) -> Running | None:
-        """The last update of all files, if it didn't finish."""
+        """Return the last update of all files, if it didn't finish."""
         return self._stopped if self._runs else _cut_short(_read(self._folder))
 
     def tell(self) -> None:
@@ -127,7 +127,7 @@ class Runs:
                 self._held.release()
 
     def _told(self) -> tuple[Running, ...]:
-        """The work that other processes are told of."""
+        """Return the work that other processes are told of."""
         latest = time.time() - _BRIEF_SECONDS
         return tuple(it for it in self.running() if it.task != UPDATE_OF_PATHS or it.started_at <= latest)
 

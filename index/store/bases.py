@@ -126,7 +126,7 @@ def bases_on(server: QdrantServer, options: StoreOptions) -> dict[str, str]:
 
 
 def _beginning(options: StoreOptions) -> str:
-    """The beginning of all aliases of bases. No index has such a one: there "-" stands behind the prefix."""
+    """Return the beginning of all aliases of bases. No index has such a one: there "-" stands behind the prefix."""
     return f"{options.prefix}_base-"
 
 

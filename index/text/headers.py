@@ -65,7 +65,7 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
 
 
 def part_names(chunk: Chunk) -> list[str]:
-    """Names that a chunk defines without a piece of their own, such as fields: each after a ".", as in ".Command.Args".
+    """Return the names that a chunk defines without a piece of their own, such as fields: ".Command.Args".
 
     They are found by their name and tell nothing else of their chunk.
     """

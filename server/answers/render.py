@@ -122,7 +122,7 @@ def _compact(query: Query, answer: Answer, token_budget: int, root: str, mark: s
 
 
 def shown_spans(query: Query, answer: Answer, token_budget: int) -> "list[Span]":
-    """Lines of files shown by `render_answer`; hits which are only named don't count."""
+    """Return the lines of files shown by `render_answer`; hits which are only named don't count."""
     answer = trusted_part(query, answer)
     if not answer.hits:
         return []
@@ -166,7 +166,7 @@ def _marked_header(query: Query, answer: Answer, root: str, mark: str) -> str:
 
 
 def _beside(answer: Answer) -> Iterator[Hit]:
-    """Chunks which may be shown beside the hits."""
+    """Yield the chunks which may be shown beside the hits."""
     for parent in answer.parents:
         yield from parent.others
 

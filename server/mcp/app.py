@@ -266,7 +266,7 @@ def _add_tools(server: MCPServer[Served]) -> None:
 
 
 def _icon() -> Icon:
-    """The icon of the pages, within its own address: a client need not fetch it."""
+    """Return the icon of the pages, within its own address: a client need not fetch it."""
     drawn = (Path(__file__).parents[1] / "ui" / "static" / "icon.svg").read_bytes()
     return Icon(src=f"data:image/svg+xml;base64,{b64encode(drawn).decode()}", mime_type="image/svg+xml", sizes=["any"])
 

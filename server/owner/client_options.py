@@ -97,7 +97,7 @@ def _names(options: IndexOptions) -> Iterator[str]:
 
 
 def _of_model(options: EmbeddingOptions | ContextOptions) -> Iterator[str]:
-    """A provider's own variables; that of the key only where the options name no other."""
+    """Yield a provider's own variables; that of the key only where the options name no other."""
     from cqm.index.remote.addresses import OLLAMA_VARIABLE  # start-up time, here and below: most have no service
     from cqm.index.remote.presets import PRESETS, key_variable
 
@@ -122,7 +122,7 @@ def _of_reranker(options: RerankOptions) -> Iterator[str]:
 
 
 def _values(options: object, suffix: str) -> Iterator[str]:
-    """The values of all options with this ending, at any depth."""
+    """Yield the values of all options with this ending, at any depth."""
     if isinstance(options, tuple):
         for part in options:
             yield from _values(part, suffix)

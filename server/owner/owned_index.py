@@ -139,7 +139,7 @@ class OwnedIndex:
                     session.leave()
 
     def _seconds_left(self, session: "Session") -> float | None:
-        """Seconds to wait for something to happen; 0 when it is time to end."""
+        """Return the seconds to wait for something to happen; 0 when it is time to end."""
         if self._is_told_to_end or session.is_over:
             return 0.0
         with self._lock:

@@ -43,7 +43,7 @@ class Column:
     words: Words
 
     def beginning(self, line: int) -> Sequence[Chunk]:
-        """Chunks beginning in a line."""
+        """Return the chunks beginning in a line."""
         return self.by_line.get(line, ())
 
     def regions(self, start: int, end: int) -> Iterator[Region]:

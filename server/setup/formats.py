@@ -110,7 +110,7 @@ def _at(value: object, path: Sequence[str]) -> object:
 
 
 def _rest(value: object, path: Sequence[str]) -> object:
-    """Everything but the value at a path, and objects around it which are then empty."""
+    """Return everything but the value at a path, and objects around it which are then empty."""
     if not isinstance(value, dict):
         return value
     key, *below = path

@@ -97,7 +97,7 @@ class OpenIndex:
         return self.index.backlog()
 
     def running_job(self) -> Job | None:
-        """The running job."""
+        """Return the running job."""
         job = self._job
         return job if job and not job.is_done else None
 

@@ -62,7 +62,7 @@ class Embedder(Protocol):
         """
 
     def usage(self, role: "Role | None" = None) -> Usage:
-        """Usage of one role or all since this embedder was opened, also before a `close`. Contacts nothing."""
+        """Return usage of one role or all since this embedder was opened, also before a `close`. Contacts nothing."""
 
     def facts(self) -> "ModelFacts":
         """Return the model's known facts: from the options, else its service, else our table.
@@ -91,7 +91,7 @@ class Meter:
             self._of_role[role] += usage
 
     def total(self, role: "Role | None" = None) -> Usage:
-        """Usage so far, of one role or of both."""
+        """Return the usage so far, of one role or of both."""
         with self._lock:
             return self._of_role[role] if role else sum(self._of_role.values(), Usage())
 

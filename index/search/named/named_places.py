@@ -342,7 +342,7 @@ def counts(row: ChunkRow, keep: PointFilter | None) -> bool:
 
 
 def _rows_at(found: _Found) -> list[ChunkRow]:
-    """The chunks with one of the lines; for blank lines the next one; past the end of the file that of its function."""
+    """Return the chunks with one of the lines; else the next one, or past the end of the file its function's."""
     rows, place = found.rows, found.place
     if not place.first or place.first > rows[-1].end_line:
         # Of a test by its name, or of another version of the file.

@@ -249,7 +249,7 @@ def lacks_root_package(path: str, known: str) -> bool:
 
 
 def _common(asked: Sequence[str], known: Sequence[str]) -> int:
-    """Number of equal parts at the end of two paths."""
+    """Return the number of equal parts at the end of two paths."""
     pairs = zip(reversed(asked), reversed(known), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0].lower() == pair[1].lower(), pairs))
 

@@ -53,5 +53,5 @@ def metrics(app: "ASGIApp", text: Callable[[], str]) -> "ASGIApp":
 
 
 def _refused(scope: "Scope") -> int:
-    """The status of a request that is not for reading; 0 for one that is."""
+    """Return the status of a request that is not for reading; 0 for one that is."""
     return 0 if scope["method"] in {"GET", "HEAD"} else 405
