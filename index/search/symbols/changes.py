@@ -197,18 +197,16 @@ def _changes(
     if not is_found or (not old and commits[0].id in cut):
         # What the last commit of a shallow clone changed is not known: all files would count as new.
         return Changes(query.what, told, is_found=is_found, is_shallow=bool(cut), is_edge=is_found)
-    lines = _hunks(histories.files.root, old, commits[0].id, within)
+    lines = _hunks(histories.files.root, old, commits[0].id, within, base)
     hunks = lines.of_commit
-    start = f"{base}/" if base else ""
-    known = histories.generation.manifest.files([it.removeprefix(start) for it in hunks])
+    known = histories.generation.manifest.files([*hunks])
     sizes, role_of = {it: _added(hunks[it]) for it in hunks}, histories.generation.role_of
-    ordered = sorted(hunks, key=lambda it: (role_of(it.removeprefix(start)) is not None, -sizes[it], it))
-    stored = {it for it, row in known.items() if row.state is FileState.INDEXED}
-    indexed = [it for it in ordered if sizes[it] and it.removeprefix(start) in stored]
-    followed = {path: [*_moved(_written(hunks[path]), lines.since.get(path, ()))] for path in indexed[:_MOST_FILES]}
-    read = {path: _parts(histories, path.removeprefix(start), moved) for path, moved in followed.items()}
-    known_now = {path: found for path, found in read.items() if found is not None}
-    unknown = sum(1 for it in hunks if it.removeprefix(start) not in known)
+    ordered = sorted(hunks, key=lambda it: (role_of(it) is not None, -sizes[it], it))
+    indexed = [it for it in ordered if sizes[it] and it in known and known[it].state is FileState.INDEXED]
+    followed = {it: [*_moved(_written(hunks[it]), lines.since.get(it, ()))] for it in indexed[:_MOST_FILES]}
+    read = {it: _parts(histories, it, moved) for it, moved in followed.items()}
+    known_now = {it: found for it, found in read.items() if found is not None}
+    unknown = sum(it not in known for it in hunks)
     others = unknown + len(read) - len(known_now) + len(indexed[_MOST_FILES:])
     return Changes(
         query.what,
@@ -217,7 +215,7 @@ def _changes(
         parts=tuple(part for parts, _ in known_now.values() for part in parts),
         gone=sum(len(followed[path]) - left for path, (_, left) in known_now.items()),
         others=others,
-        files=tuple(_changed_file(it.removeprefix(start), hunks[it]) for it in ordered[:_MOST_NAMED]),
+        files=tuple(_changed_file(it, hunks[it]) for it in ordered[:_MOST_NAMED]),
         changed=len(hunks),
         is_shallow=bool(cut),
     )
@@ -238,8 +236,10 @@ class _Hunks(NamedTuple):
     since: Mapping[str, Sequence[Hunk]]
 
 
-def _hunks(root: Path, old: str, new: str, within: str) -> _Hunks:
+def _hunks(root: Path, old: str, new: str, within: str, base: str) -> _Hunks:
     """Ask git for the lines that a commit changed, and those changed from there to the commit checked out.
+
+    Paths are relative to `base`, the folder of the index in its work tree.
 
     Raises:
         QueryError: git does not tell them.
@@ -250,7 +250,8 @@ def _hunks(root: Path, old: str, new: str, within: str) -> _Hunks:
     since = hunks_between(folder, new, last, [*hunks]) if hunks and new != last else {}
     if hunks is None or since is None:
         raise QueryError(f"git does not tell the lines that {new[:10]} changed.", remedy="Name a `path` within them.")
-    return _Hunks(hunks, since)
+    start = f"{base}/" if base else ""
+    return _Hunks(*({path.removeprefix(start): it for path, it in of.items()} for of in (hunks, since)))
 
 
 def _written(hunks: Iterable[Hunk]) -> Iterator[tuple[int, str]]:
