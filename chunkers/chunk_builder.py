@@ -23,7 +23,6 @@ class Outline:
     """A document cut into pieces.
 
     Attributes:
-        language: of the document.
         strategy: value of `Chunk.strategy`.
         pieces: ordered by start.
         warnings: a sentence each.

@@ -64,9 +64,6 @@ def how_to_add(extra: str) -> str:
     """Return the shell command for adding an extra to this installation.
 
     Show it at once and do not store it: it differs between machines and installations.
-
-    Parameters:
-        extra: its name, such as "pdf".
     """
     return _filled(_installer(Path(sys.prefix)).value.add, extra)
 

@@ -46,9 +46,6 @@ def metadata_of(document: Document, language: str, piece: Piece, *, may_refer: b
     A fact with a field of its own in the schema moves there, and wins over the document's value.
 
     Parameters:
-        document: the piece's document.
-        language: of the document.
-        piece: from the chunker.
         may_refer: whether the document's text may refer to issues, see `links.may_refer`.
     """
     own, facts = _parted(piece.facts) if piece.facts else ({}, piece.facts)

@@ -162,7 +162,8 @@ def _joined(text: str, before: Piece, after: Piece) -> Piece:
         content="\n".join(parts) if before.content or after.content else "",
         symbols=(*before.symbols, *after.symbols),
         definitions=(*before.definitions, *after.definitions),
-        facts=_joined_facts(before.facts, after.facts) | _told_once(larger.facts),
+        facts=_joined_facts(before.facts, after.facts)
+        | {name: value for name, value in larger.facts.items() if not isinstance(value, bool | tuple)},
     )
 
 
@@ -176,10 +177,6 @@ def _joined_facts(before: Mapping[str, Fact], after: Mapping[str, Fact]) -> dict
         elif isinstance(value, tuple):
             facts[name] = tuple(dict.fromkeys((*known, *value) if isinstance(known, tuple) else value))
     return facts
-
-
-def _told_once(facts: Mapping[str, Fact]) -> dict[str, Fact]:
-    return {name: value for name, value in facts.items() if not isinstance(value, bool | tuple)}
 
 
 def _missing(chunks: Iterable[Chunk]) -> list[Finding]:

@@ -167,8 +167,6 @@ def overlap_before(text: str, start: int, begins: Sequence[int], budget: int) ->
         overlap_before("One. Two. Three.", 10, [0, 5], budget=6)  # 5
 
     Parameters:
-        text: the whole text.
-        start: of the repeating part.
         begins: allowed beginnings of the repeated part, in order.
         budget: in quarters of a token.
     """

@@ -8,21 +8,12 @@ PDF_SUFFIX = ".pdf"
 
 
 def is_readable(name: str, head: bytes) -> bool:
-    """Tell by its beginning if a file may have text; `read_text` decides in the end.
-
-    Parameters:
-        name: of the file, or its path.
-        head: the first `decode.HEAD_BYTES` of it, or all of it.
-    """
+    """Tell by the first `decode.HEAD_BYTES` if a file may have text; `read_text` decides in the end."""
     return _is_pdf(name, head) or not is_binary(head)
 
 
 def read_text(name: str, data: bytes) -> Decoded:
     """Return a file's text: a PDF by `pdf_text.text_of_pdf`, anything else by the policy of `decode`.
-
-    Parameters:
-        name: of the file, or its path.
-        data: all of its bytes.
 
     Raises:
         UndecodableError: the file is binary, in no known encoding, or a PDF without readable text.

@@ -36,12 +36,7 @@ class AnsweringIndex:
     """An open index as it answers questions. Its methods may be called from any thread.
 
     Parameters:
-        root: the indexed folder or file.
-        options: of the index.
-        folder: where it is.
         lineage: its generations, of which one answers.
-        services: models and caches.
-        workers: read and parse files.
     """
 
     def __init__(
@@ -129,11 +124,7 @@ class AnsweringIndex:
             return self._asked().changes(serving, query)
 
     def status(self, *, look: bool = False) -> IndexStatus:
-        """Return the state of the index: files, chunks, freshness, models, running work.
-
-        Parameters:
-            look: compare with the files on disk, which costs a scan.
-        """
+        """Return the state of the index. To look compares it with the files on disk, which costs a scan."""
         with self._lineage.reading() as serving:
             return self._status(serving, look=look)
 

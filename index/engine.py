@@ -62,7 +62,6 @@ class Index(AnsweringIndex):
 
         Parameters:
             root: the folder or file.
-            options: of the index.
             source: a started source of parsing workers; closed with the index.
             variables: of services; by default those of this process, as they are now.
 

@@ -25,11 +25,6 @@ class Questions:
     """Answers questions from a generation that is read meanwhile. Its methods may be called from any thread.
 
     Parameters:
-        root: the indexed folder or file.
-        options: of the index.
-        services: models and caches.
-        workers: read and parse files.
-        answers: remembers what was answered.
         turns: whose turn a search is.
     """
 

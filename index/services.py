@@ -16,10 +16,6 @@ from cqm.index.rerank import open_reranker
 class Services:
     """The services of an open index; nothing is loaded or contacted before it is asked.
 
-    Parameters:
-        options: of the index.
-        variables: of services.
-
     Raises:
         EmbeddingError, ContextError, RerankError: an option of a model is not valid.
     """

@@ -25,11 +25,7 @@ def use(tracer: "Tracer | None") -> None:
 
 
 def traced(name: str) -> Callable[[Callable[_P, _Result]], Callable[_P, _Result]]:
-    """Make each call of a function a span.
-
-    Parameters:
-        name: of the span.
-    """
+    """Make each call of a function a span."""
 
     def decorate(function: Callable[_P, _Result]) -> Callable[_P, _Result]:
         @functools.wraps(function)
@@ -45,11 +41,7 @@ def traced(name: str) -> Callable[[Callable[_P, _Result]], Callable[_P, _Result]
 
 
 def span(name: str) -> AbstractContextManager[None]:
-    """Make a block a span; of an error it tells the class alone, since messages name files.
-
-    Parameters:
-        name: of the span.
-    """
+    """Make a block a span; of an error it tells the class alone, since messages name files."""
     return _told(name) if _tracers else nullcontext()
 
 

@@ -83,13 +83,7 @@ def _unseen(also: str = "") -> "re.Pattern[str]":
 
 
 def number(count: int, noun: str, plural: str = "") -> str:
-    """Write a count with its noun: "1 file", "1,204 files".
-
-    Parameters:
-        count: of things.
-        noun: for one of them.
-        plural: for several; the noun with an "s" when empty.
-    """
+    """Write a count with its noun, of which "s" makes the plural unless one is given: "1 file", "1,204 files"."""
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 

@@ -43,11 +43,7 @@ def duration(seconds: float) -> str:
 
 
 def ago(moment: float, *, now: float) -> str:
-    """Write the age of a moment in its largest unit: "3 minutes ago"; "never" for 0, "just now" within a minute.
-
-    Parameters:
-        moment, now: seconds since the epoch.
-    """
+    """Write the age of a moment in its largest unit: "3 minutes ago"; "never" for 0, "just now" within a minute."""
     if not moment:
         return "never"
     for seconds, unit in _STEPS:

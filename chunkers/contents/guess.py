@@ -215,7 +215,6 @@ def by_suffix(suffix: str, language: str, head: str) -> str:
     Parameters:
         suffix: in lower case, with its dot.
         language: of the suffix; also the answer where nothing tells of another.
-        head: of the text.
     """
     if suffix == ".mm" and language == "objc":
         # The grammar of Objective-C knows no classes of C++; of a text with both, each part has its own.
@@ -225,12 +224,7 @@ def by_suffix(suffix: str, language: str, head: str) -> str:
 
 
 def by_content(suffix: str, head: str) -> str:
-    """Return the language of a text with an unknown suffix, or with none: CODE if it is some program; empty if not.
-
-    Parameters:
-        suffix: in lower case, with its dot; empty for none.
-        head: of the text.
-    """
+    """Return the language of a text with an unknown suffix, or none: CODE if it is some program; empty if not."""
     if started := _BEGINNING.match(head):
         return "html" if started["html"] else "xml"
     if suffix and head:

@@ -55,7 +55,6 @@ def blocks_of(text: str, span: Span) -> Iterator[Block]:
     A line in the form of a Markdown heading is a heading in any language: sentences end there too.
 
     Parameters:
-        text: the whole text.
         span: characters of the text, from the start of a line.
     """
     position = span[0]

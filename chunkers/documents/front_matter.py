@@ -20,11 +20,7 @@ _MOST_TAGS = 20
 
 
 def front_matter_of(text: str) -> dict[str, Fact]:
-    """Return the front matter's title, date, url and tags, as far as present.
-
-    Parameters:
-        text: of the document, front matter first.
-    """
+    """Return the title, date, url and tags of the front matter that a document begins with, as far as present."""
     match = _FRONT_MATTER.match(text)
     facts: dict[str, Fact] = {}
     for name, values in _pairs(match[1].split("\n") if match else []):

@@ -101,8 +101,6 @@ def parts_of(
     """Yield the parts of a divided section, each with its own blocks.
 
     Parameters:
-        text: the whole text.
-        section: the section to divide.
         spans: of the parts, in order.
         reach: also include blocks up to this many characters before a part.
     """

@@ -74,10 +74,6 @@ def pieces_of_log(text: str, _language: str, options: ChunkOptions) -> Cut:
     """Cut a log between its records; cut inside a record, at lines, only beyond `WHOLE_RECORD_LIMITS`.
 
     The facts of a piece hold the times of its first and last record as written, its levels, and its exceptions.
-
-    Parameters:
-        text: the whole text.
-        options: the limits.
     """
     limit = options.max_tokens * QUARTERS
     records = list(_records(text))

@@ -127,7 +127,6 @@ def attributes_of(text: str, token: Token) -> dict[str, str]:
     Names are as written, since XML distinguishes case.
 
     Parameters:
-        text: the token's text.
         token: an opening or empty tag.
     """
     attributes: dict[str, str] = {}

@@ -46,10 +46,6 @@ def text_of_pdf(name: str, data: bytes) -> Decoded:
     A form feed precedes each page, so counting those before a character gives its page, from 1. Lines are the page's
     lines and end with a line feed. Offsets and lines of chunks refer to this text.
 
-    Parameters:
-        name: of the file, for messages.
-        data: all of its bytes.
-
     Raises:
         MissingPackageError: the extra is not installed.
         EncryptedError: the file needs a password to open.

@@ -61,9 +61,7 @@ def sections_of(text: str, blocks: Sequence[Block], options: ChunkOptions) -> li
     same parent; tiny ones with any neighbour.
 
     Parameters:
-        text: of the document.
         blocks: in order of their starts; text before the first belongs to it.
-        options: sizes.
     """
     limit, least = options.max_tokens * QUARTERS, options.min_tokens * QUARTERS
     every = _sections(text, blocks or [Block(0, is_prose=True)])

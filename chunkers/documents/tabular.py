@@ -34,10 +34,6 @@ def pieces_of_table(text: str, _language: str, options: ChunkOptions) -> Cut:
 
     The delimiter is the one which splits the first records into equal numbers of fields. Quoted line ends are
     respected. The first record is a header if all its fields are different non-numeric texts.
-
-    Parameters:
-        text: the whole text.
-        options: the limits.
     """
     table = _table(text)
     warnings = [f"line {table.loose}: a quote is never closed, so lines are records from there"] if table.loose else []

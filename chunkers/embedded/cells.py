@@ -23,14 +23,7 @@ _MAY_DEFINE = re.compile(
 
 
 def with_cells(text: str, pieces: Sequence[Piece], options: ChunkOptions, cut: Cutter) -> list[Piece]:
-    """Add the symbols of code cells to the pieces of a notebook, at their lines of its file.
-
-    Parameters:
-        text: the notebook.
-        pieces: of it.
-        options: the limits.
-        cut: cuts a cell by its language.
-    """
+    """Add the symbols of code cells to the pieces of a notebook, at their lines of its file."""
     parsed = parse(text)
     if not pieces or len(parsed.values) != 1 or parsed.error >= 0:
         return [*pieces]

@@ -24,10 +24,7 @@ def pieces_of_component(text: str, language: str, path: str, options: ChunkOptio
     """Cut a component at the parts of its file; the component is a symbol, named after the file.
 
     Parameters:
-        text: the whole file.
         language: `VUE`, `SVELTE` or `ASTRO`.
-        path: of the file.
-        options: the limits.
         cut: cuts a part by its language.
     """
     component = component_of(path)

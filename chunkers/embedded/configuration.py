@@ -36,13 +36,7 @@ class _Found(NamedTuple):
 
 
 def with_programs(text: str, pieces: Sequence[Piece], root: Node) -> list[Piece]:
-    """Add the symbols of a configuration in YAML to its pieces: `build` of `jobs`, a step's or task's name, a service.
-
-    Parameters:
-        text: the whole file.
-        pieces: of its data.
-        root: the root container of the file.
-    """
+    """Add the symbols of a YAML configuration to its pieces: `build` of `jobs`, a step's or task's name, a service."""
     if not _LOOKS_LIKE.search(text, 0, _HEAD):
         return [*pieces]
     names = [

@@ -106,9 +106,6 @@ def pieces_of_markup(text: str, span: Span, options: ChunkOptions, blocks: Seque
     A piece tells the components it uses and the ids it sets; its context is the path of elements around it.
 
     Parameters:
-        text: the whole file.
-        span: to cut.
-        options: the limits.
         blocks: of a template language, whose tags are blank in the text; they count as elements.
     """
     start, end = span

@@ -35,13 +35,7 @@ def is_mixed(text: str) -> bool:
 
 
 def pieces_of_mixed(text: str, options: ChunkOptions, cut: Cutter) -> Cut:
-    """Cut a file in both languages at its types of Objective-C.
-
-    Parameters:
-        text: the whole file.
-        options: the limits.
-        cut: cuts a part by its language.
-    """
+    """Cut a file in both languages at its types of Objective-C."""
     blocks = [*_blocks(text)]
     parts = [Part(*span, span, OBJC, "") for span in blocks]
     gaps = (span for span in _gaps(text, blocks) if text[slice(*span)].strip())

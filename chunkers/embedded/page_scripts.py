@@ -62,9 +62,7 @@ def with_scripts(text: str, page: Cut, options: ChunkOptions, cut: Cutter) -> Cu
     """Cut the scripts and styles of a page at their symbols; those within a section of the page add their symbols.
 
     Parameters:
-        text: the page.
         page: its pieces by its headings, with warnings.
-        options: the limits.
         cut: cuts a part by its language.
     """
     pieces, warnings = page
@@ -106,9 +104,7 @@ def with_exports(text: str, pieces: Sequence[Piece], options: ChunkOptions, cut:
     """Add the components and values that a page of MDX exports to its pieces.
 
     Parameters:
-        text: the page.
         pieces: by its headings.
-        options: the limits.
         cut: cuts a part by its language.
     """
     exports = [it.span() for it in _MODULE.finditer(text) if it["fence"] is None] if "export" in text else []

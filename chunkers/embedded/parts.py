@@ -117,8 +117,6 @@ def placed(text: str, pieces: Iterable[Piece], at: int, before: int = 0) -> list
     """Move the pieces of a part to its place.
 
     Parameters:
-        text: the whole file.
-        pieces: of the part.
         at: the part's first character.
         before: characters put before the part for its grammar, without a line end.
     """
@@ -144,10 +142,8 @@ def spread(text: str, pieces: Sequence[Piece], span: Span, options: ChunkOptions
     """Spread pieces over the text around and between them, such as tags; long text becomes pieces of its own.
 
     Parameters:
-        text: the whole file.
         pieces: in order, inside the span.
         span: to cover, except blank text at its ends and between pieces.
-        options: the limits.
     """
     limit = options.max_tokens * QUARTERS
     result: list[Piece] = []
@@ -200,7 +196,6 @@ def with_names(text: str, pieces: Sequence[Piece], names: Iterable[Name]) -> lis
     """Add symbols to the pieces in which they begin; a piece without a symbol takes the name of its first.
 
     Parameters:
-        text: the whole file.
         pieces: in order.
         names: in any order.
     """

@@ -38,12 +38,6 @@ def named_by_framework(text: str, pieces: list[Piece], span: Span, component: st
 
     `methods.save` of a component's options becomes `save`, `default` the component; props and reactive statements are
     added.
-
-    Parameters:
-        text: the whole file.
-        pieces: of the script.
-        span: of the script.
-        component: the name of the component.
     """
     whole = _OBJECT.search(text, *span)
     renamed = [_renamed(piece, component, whole.start() if whole else -1) for piece in pieces]

@@ -29,12 +29,7 @@ _CLOSING = re.compile(r"\n[ \t]{0,80}+(?:GRAPHQL|GQL|SQL)\b")
 
 
 def with_strings(text: str, pieces: Sequence[Piece]) -> list[Piece]:
-    """Add the symbols that tagged strings define to the pieces of a program.
-
-    Parameters:
-        text: the program.
-        pieces: of it.
-    """
+    """Add the symbols that tagged strings define to the pieces of a program."""
     return with_names(text, pieces, _found(text)) if pieces and _may_have(text) else [*pieces]
 
 

@@ -72,9 +72,7 @@ def pieces_of_template(text: str, path: str, options: ChunkOptions, cut: Cutter)
     A template that writes a program or data is cut as one, with its tags masked; any other at its elements and blocks.
 
     Parameters:
-        text: the whole file.
         path: of the file; its suffixes tell the languages.
-        options: the limits.
         cut: cuts a part by its language.
     """
     name = path.rpartition("/")[2].lower().removesuffix(".t")
@@ -86,20 +84,17 @@ def pieces_of_template(text: str, path: str, options: ChunkOptions, cut: Cutter)
     tags = template_tags_of(text, syntax)
     blocks, names = blocks_of(text, tags, syntax)
     inner = language_of(stem.removesuffix(".blade"))
-    warnings: list[str] = []
+    plain = masked(text, tags)
     if inner in _MARKUP or inner == MARKDOWN or syntax in (RAZOR, BLADE):
         names += [Name(it["name"], "template", *it.span()) for it in _FRAGMENT.finditer(text)]
-        plain = masked(text, tags)
         programs = [*_programs(text, tags, syntax, names)]
         parts = _apart([*programs, *scripts_of(plain.text)])
+        cuts = [pieces_of_part(text if it in programs else plain.text, it, options, cut) for it in parts]
         pieces = _around(text, _without(text, tags, parts), parts, options, blocks)
-        for part in parts:
-            own, told = pieces_of_part(text if part in programs else plain.text, part, options, cut)
-            warnings += told
-            pieces += [_restored(piece, plain) for piece in own]
+        pieces += [_restored(piece, plain) for own, _ in cuts for piece in own]
         pieces.sort(key=lambda it: it.start)
+        warnings = [warning for _, told in cuts for warning in told]
     else:
-        plain = masked(text, tags)
         pieces, warnings = cut(plain.text, inner, options)
         pieces = [_restored(piece, plain) for piece in pieces]
     if suffix in _PAGES:

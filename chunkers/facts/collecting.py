@@ -56,14 +56,7 @@ class _Seen(NamedTuple):
 
 
 def facts_of(root: "Node", marks: "list[Mark]", language: "Language", source: "Source") -> list[Located]:
-    """Return the facts of all symbols of a document in order; time is linear in the size of its tree.
-
-    Parameters:
-        root: of the syntax tree.
-        marks: its outline.
-        language: the language with the outline's rules.
-        source: the text.
-    """
+    """Return the facts of all symbols of a document in order; time is linear in the size of its tree."""
     syntax = SYNTAXES.get(language.name, GENERAL)
     found = symbols_of(marks, language, syntax, source)
     walked = uses_of(root, found.symbols, syntax, source.data)

@@ -20,12 +20,7 @@ _NO_SYMBOLS = frozenset({COMMENT, LEADING, GAP, GROUP, IMPORTS, "statement"})
 
 
 def layout_of(document: "Document", options: "ChunkOptions") -> Layout:
-    """Return the layout of a program; an empty one if no grammar can read it.
-
-    Parameters:
-        document: with its language.
-        options: limits of parsing.
-    """
+    """Return the layout of a program; an empty one if no grammar can read it."""
     program = program_of(document.text, document.language, options)
     if program is None or isinstance(program, str):
         return Layout()

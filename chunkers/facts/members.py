@@ -22,12 +22,7 @@ class Members(NamedTuple):
 
 
 def members_of(symbols: Sequence[Symbol], uses: Sequence[Uses]) -> list[Members]:
-    """Return each symbol's members: those inside it, or else those which name it, as methods of Go and Rust do.
-
-    Parameters:
-        symbols: all symbols of a document.
-        uses: of each symbol, with the fields and methods it declares for a type.
-    """
+    """Return each symbol's members: those inside it, or else those which name it, as methods of Go and Rust do."""
     inside: defaultdict[int, Members] = defaultdict(_none)
     by_name: defaultdict[str, Members] = defaultdict(_none)
     for symbol, used in zip(symbols, uses, strict=False):

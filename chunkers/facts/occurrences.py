@@ -73,12 +73,7 @@ _MEMBERS = {
 
 
 def occurrences(document: Document, name: str) -> tuple[Occurrence, ...] | None:
-    """Return all occurrences of a name in order; None if the document is no program that can be parsed.
-
-    Parameters:
-        document: a whole file.
-        name: the last part of a symbol's name.
-    """
+    """Return all occurrences of a name's last part in order; None if the document is no program that can be parsed."""
     if not document.text:
         return None
     program = program_of(document.text, document.language, ChunkOptions())
@@ -246,7 +241,7 @@ def _kind_of_text(leaf: "Node", usage: "UsageNodes", data: bytes) -> str:
 
 
 def _callee_around(argument: "Node", usage: "UsageNodes", data: bytes) -> str:
-    """The name of the function that is called with an argument; empty where it is no argument."""
+    """Return the name of the function that is called with an argument; empty where it is no argument."""
     around = argument.parent
     call = around.parent if around and "argument" in around.type else None
     return text_of(call.named_children[0], data) if call and is_call(call, usage) else ""

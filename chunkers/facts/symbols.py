@@ -38,14 +38,7 @@ class _Scope(NamedTuple):
 
 
 def symbols_of(marks: list[Mark], language: Language, syntax: Syntax, source: "Source") -> Found:
-    """Find all symbols of an outline.
-
-    Parameters:
-        marks: the outline of the whole document.
-        language: the language with the outline's rules, used for local symbols too.
-        syntax: the language's row.
-        source: the text.
-    """
+    """Find all symbols of an outline; its language's rules find local symbols, too."""
     symbols: list[Symbol] = []
     told: dict[str, str] = {}
     waiting = [_Scope(marks, None)]

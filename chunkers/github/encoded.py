@@ -32,12 +32,7 @@ class Encoded(NamedTuple):
 
 
 def encoded(source: str, start: int, end: int) -> Encoded:
-    """Decode the string written from start to end, quotes included; an empty one if it is not a JSON string.
-
-    Parameters:
-        source: the JSON text.
-        start, end: characters of it.
-    """
+    """Decode the string written from start to end, quotes included; an empty one if it is not a JSON string."""
     written = source[start:end]
     try:
         text = loads(written)

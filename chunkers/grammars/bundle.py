@@ -50,9 +50,6 @@ def folder_of_bundle() -> Path | None:
 def unpack(name: str) -> None:
     """Unpack a grammar of the bundle, unless that was done before: .2 s of processor time, up to 5 MB.
 
-    Parameters:
-        name: of the grammar in the bundle.
-
     Raises:
         OSError: there is none, it cannot be written, or the archive is damaged.
     """
@@ -124,9 +121,6 @@ def _bundle() -> _Bundle | None:
 def load(name: str) -> object:
     """Return the argument for `tree_sitter.Language`; unpack the grammar first if need be.
 
-    Parameters:
-        name: of the grammar in the bundle.
-
     Raises:
         ImportError: there is no such grammar for this platform.
         OSError: it cannot be unpacked or loaded.
@@ -147,9 +141,6 @@ def load(name: str) -> object:
 
 def load_from_pack(name: str) -> object:
     """Return the argument for `tree_sitter.Language`, of a grammar of the pack; none of the pack's Python code runs.
-
-    Parameters:
-        name: of the grammar in the pack.
 
     Raises:
         ImportError: the pack is not installed, or lacks it.

@@ -312,8 +312,6 @@ def blanked_at(places: Iterable[int], pattern: re.Pattern[bytes], source: bytes)
 
     Parameters:
         places: where it may match, in order.
-        pattern: with the groups.
-        source: the text.
     """
     parts: list[bytes] = []
     done = 0
@@ -371,8 +369,6 @@ def containers(kind: str, *types: str, name: Naming | None = None, bodies: Itera
     """Make rules: nodes of the types are symbols with members.
 
     Parameters:
-        kind: of the symbol.
-        types: of the nodes.
         name: names it; its field "name" by default.
         bodies: types of the child with the members; the field "body" by default.
     """

@@ -8,7 +8,6 @@ from cqm.chunkers.grammars import BUNDLE
 from cqm.chunkers.languages.hazards import nests_expressions
 from cqm.chunkers.languages.model import (
     COMMENT,
-    GROUP,
     IMPORTS,
     LEADING,
     Found,
@@ -53,11 +52,6 @@ def _go_type(node: "Node", source: bytes) -> Found:
     return Found(kind, text_of(node.child_by_field_name("name"), source))
 
 
-def _go_values(node: "Node", _source: bytes) -> Found:
-    # A block of constants is one symbol, named after the first one, unless it is large.
-    return Found(GROUP, "", (node,))
-
-
 def _is_embedded(node: "Node", around: "Node") -> bool | None:
     """Whether a type takes another's members: a field, or an element of an interface, that is a type alone."""
     if node.type != "type_identifier" or around.type not in ("field_declaration", "type_elem"):
@@ -79,9 +73,8 @@ GO = Language(
         "type_alias": _go_type,
         **symbols("constant", "const_spec"),
         **symbols("variable", "var_spec"),
-        **dict.fromkeys(
-            ("const_declaration", "var_declaration", "var_spec_list", "type_declaration", "ERROR"), _go_values
-        ),
+        # A block of constants is one symbol, named after the first one, unless it is large.
+        **groups("const_declaration", "var_declaration", "var_spec_list", "type_declaration", "ERROR"),
         **role(COMMENT, "comment"),
         **role(IMPORTS, "import_declaration", "package_clause"),
     },

@@ -71,7 +71,6 @@ def promoted(*types: str, marked_by: frozenset[str] = frozenset()) -> PartRule:
     """Return a rule for parameters of a constructor which are fields of its type.
 
     Parameters:
-        types: of the parameters.
         marked_by: types of a child which makes a parameter a field; none if its own type does.
     """
 
@@ -216,17 +215,21 @@ def names_in_patterns(declaration: "Node", source: bytes) -> Iterator[Part]:
             node, is_top = waiting.pop()
             for child in node.named_children:
                 left -= 1
-                target = child.child_by_field_name("value") if child.type == "pair_pattern" else child
-                if target is not None and target.type in ("assignment_pattern", "object_assignment_pattern"):
-                    target = target.child_by_field_name("left")
-                elif target is not None and target.type == "rest_pattern":
-                    target = first_named(target)
+                target = _target_of(child)
                 if target is None:
                     continue
                 if target.type in _PATTERNS:
                     waiting.append((target, False))
                 elif target.type == "identifier" or (target.type == _SHORTHAND and not (is_top and target == child)):
                     yield Part("variable", text_of(target, source), declarator, target)
+
+
+def _target_of(part: "Node") -> "Node | None":
+    """Return the name or pattern in a part of a pattern, without key, default and dots."""
+    target = part.child_by_field_name("value") if part.type == "pair_pattern" else part
+    if target is not None and target.type in ("assignment_pattern", "object_assignment_pattern"):
+        return target.child_by_field_name("left")
+    return first_named(target) if target is not None and target.type == "rest_pattern" else target
 
 
 _PATTERNS = frozenset({"object_pattern", "array_pattern"})

@@ -22,8 +22,6 @@ def test_name(callee: "Node", arguments: "Sequence[Node]", source: bytes) -> str
 
     Parameters:
         callee: the called expression: "it", "describe.each(...)", "test.skip", "Deno.test", "beforeEach".
-        arguments: of the call.
-        source: of the program.
     """
     spelled = source[callee.start_byte : min(callee.end_byte, callee.start_byte + _MAX_CALLEE)].decode(errors="replace")
     words = spelled.split("(")[0].split("`")[0].split(".")

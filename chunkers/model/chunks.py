@@ -303,9 +303,6 @@ def maker(frozen: Callable[Values, Made]) -> Callable[Values, Made]:
 
     Its own constructor takes three to ten times as long, since it sets each field by a call of `object.__setattr__`.
     The function fills a twin, not frozen, and then gives it the class.
-
-    Parameters:
-        frozen: the dataclass.
     """
     made: Any = frozen
     defaults = [field(default=it.default, default_factory=it.default_factory) for it in fields(made)]

@@ -38,7 +38,6 @@ def option(default: Value, help: str, **allowed: Any) -> Value:  # noqa: A002, A
     max_tokens: int = option(512, "Larger symbols are split.", at_least=64, at_most=8192)
 
     Parameters:
-        default: its value where nobody sets it.
         help, allowed: see `Option`.
     """
     # A dataclass takes the field for a default of its annotated type.

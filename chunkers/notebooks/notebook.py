@@ -51,7 +51,6 @@ def pieces_of_notebook(text: str, _language: str, options: ChunkOptions) -> Cut:
 
     Parameters:
         text: the whole text, of nbformat 3 or 4.
-        options: the limits.
     """
     parsed = parse(text)
     root = parsed.values[0] if len(parsed.values) == 1 and parsed.error < 0 else None

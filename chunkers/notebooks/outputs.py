@@ -26,8 +26,6 @@ def folded(lines: Sequence[Line], number: int, seen: Shapes, most: int) -> tuple
     """Return the lines of a cell with a note in place of folded ones; all lines stay, some of them empty.
 
     Parameters:
-        lines: of the cell, with its source.
-        number: of the cell.
         seen: outputs of the cells before; this one is added.
         most: of an output, in quarters of a token.
     """

@@ -77,7 +77,6 @@ def pieces_of_html(text: str, _language: str, options: ChunkOptions) -> Cut:
 
     Parameters:
         text: the page, or a part of one.
-        options: the limits.
     """
     pieces: list[Piece] = []
     warnings: dict[str, None] = {}

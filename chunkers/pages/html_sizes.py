@@ -52,7 +52,6 @@ def sizes_of(text: str, tokens: Sequence[Token], reading: Reading) -> Sizes:
     """Weigh a page; time and memory are linear in its length.
 
     Parameters:
-        text: the page.
         tokens: all its tags.
         reading: of the whole page.
     """

@@ -56,7 +56,6 @@ def fragments_of(text: str, tokens: Sequence[Token], tables: frozenset[int]) -> 
     """Read a page.
 
     Parameters:
-        text: the page.
         tokens: all its tags.
         tables: starts of tables, except mere layout; their rows are written as rows.
     """
@@ -208,7 +207,6 @@ def read(text: str, reading: Reading, start: int, end: int) -> str:
     """Return a part of the page as people read it.
 
     Parameters:
-        text: the page.
         reading: of the whole page.
         start, end: characters of the page.
     """

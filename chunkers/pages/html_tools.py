@@ -22,11 +22,7 @@ _NAMES = {"diagrams-css": "scaladoc", "docutils": "sphinx", "searchindex": "sphi
 
 
 def made_by(text: str) -> str:
-    """Return the name of the tool which made a page of API documentation: "javadoc", "dokka"; empty for other pages.
-
-    Parameters:
-        text: the page; only its beginning and end count.
-    """
+    """Return the tool that made a page of API documentation, by its beginning and end: "javadoc"; empty for others."""
     ends = (text[:_HEAD], text[-_FOOT:]) if len(text) > _HEAD else (text,)
     found = next((match for end in ends if (match := _TOOLS.search(end))), None)
     name = found[found.lastgroup or 0].lower() if found else ""

@@ -32,7 +32,6 @@ def segments_of_html(text: str, most: int) -> Iterator[Segment]:
     """Yield the parts of a page, cut at headings of the highest level near the end of each, or else at blocks.
 
     Parameters:
-        text: the page.
         most: characters of a part; more only where it has neither headings nor blocks.
     """
     start, best, at = 0, _NO_LEVEL, 0
@@ -52,7 +51,6 @@ def segments_of_xml(text: str, most: int) -> Iterator[Segment]:
     """Yield the parts of XML, cut before the least deep elements near the end of each.
 
     Parameters:
-        text: the document.
         most: characters of a part; more only where an element without elements is longer.
     """
     start, prefix = 0, ""

@@ -84,7 +84,6 @@ def pieces_of_xml(text: str, _language: str, options: ChunkOptions) -> Cut:
 
     Parameters:
         text: the document, or a part of one; tags without a partner are mended, with a warning.
-        options: the limits.
     """
     if len(text) <= options.max_parse_bytes:
         return _cut(text, options)

@@ -152,7 +152,6 @@ def sections_of(text: str, language: str, depth: int, patterns: Sequence[str] = 
     """Return the sections of a text; without headings of its type, by numbered headings, such as in laws.
 
     Parameters:
-        text, language: of the document.
         depth: deeper headings begin no section.
         patterns: of lines that are headings, in place of those of the type, the outermost level first; regular
             expressions as RE2 reads them, in time linear in the text.

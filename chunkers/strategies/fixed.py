@@ -222,9 +222,7 @@ def _around_block(
     """Return beginning and end of a window that would end inside a block.
 
     Parameters:
-        positions: of the text.
         window: where its overlap begins, where it begins itself, and its end.
-        block: the block.
         limits: size and least size of a window.
     """
     ends, tokens, _ = positions

@@ -24,7 +24,6 @@ def summary(text: str, sections: Sequence[Section], limit: int) -> str:
     """Return the headings of sections, in order, each with the first sentence under it.
 
     Parameters:
-        text: the whole text.
         sections: one section and those inside it.
         limit: in quarters of a token; the rest is left out.
     """

@@ -82,9 +82,7 @@ def cut_javadoc(text: str, language: str, options: JavadocOptions) -> Cut:
     type ("fqcn"), the first sentence about it ("class_description") and the documented kind ("element_type").
 
     Parameters:
-        text: the whole text.
         language: a language with documentation in comments beginning with "/**", "///" or "//!".
-        options: the limit.
     """
     program = program_of(text, language, ChunkOptions())
     if not isinstance(program, Program):

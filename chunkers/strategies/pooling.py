@@ -105,7 +105,6 @@ def embed_tokens(encoder: TokenEncoder, text: str, overlap: int) -> TokenEmbeddi
 
     Parameters:
         encoder: the model; its errors pass through.
-        text: of any length.
         overlap: tokens shared by neighbouring windows; at most half of the encoder's window.
     """
     import numpy as np
@@ -126,7 +125,6 @@ def pooled(embeddings: TokenEmbeddings, spans: Sequence[Span], pooling: str) -> 
     takes the embedding of the previous token, or of the first one.
 
     Parameters:
-        embeddings: of the document.
         spans: characters of the document.
         pooling: a key of `POOLINGS`.
     """
@@ -180,7 +178,6 @@ def text_vector(encoder: TokenEncoder, text: str, pooling: str = "mean") -> "Row
     For searching `ChunkReport.vectors`: `report.vectors @ text_vector(encoder, question)` is each chunk's similarity.
 
     Parameters:
-        encoder: the encoder of the chunks.
         text: text longer than the encoder's window is read in windows.
         pooling: the chunks' key of `POOLINGS`.
     """

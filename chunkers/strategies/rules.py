@@ -101,7 +101,7 @@ TOKENIZER = Given(("encode", "decode", "count"), "a tokenizer (chunkers.tokens.T
 
 
 def rules_of(options: type[Any]) -> dict[str, Rule]:
-    """The rules of whole numbers and flags that a dataclass declares by `option`."""
+    """Return the rules of whole numbers and flags that a dataclass declares by `option`."""
     rules: dict[str, Rule] = {}
     for declared in fields(options):
         if (known := option_of(declared)) and known.at_least is not None and known.at_most is not None:
@@ -128,12 +128,7 @@ def check(options: object, rules: Mapping[str, Rule]) -> None:
 
 
 def refusal(name: str, value: object, expected: str) -> ChunkOptionError:
-    """Return the error for an option's value.
-
-    Parameters:
-        name, value: of the option.
-        expected: the requirement: "from 1 to 6", "true or false" ...
-    """
+    """Return the error for an option's value, with the requirement: "from 1 to 6", "true or false" ..."""
     shown = repr(value) if isinstance(value, str) else str(value)
     message = f"The chunking option {name} is {shown}; it must be {expected}."
     remedy = f"Set {name} within that range." if expected.startswith("from ") else f"Let {name} be {expected}."

@@ -54,7 +54,6 @@ def sentences_of(
     Fences, headings, list items and table rows are sentences of their own, or more than one.
 
     Parameters:
-        text: the whole text.
         span: characters of the text, from the start of a line.
         measure: the size of a text, in quarters of a token.
         longest: longer sentences are divided; in quarters of a token.

@@ -24,20 +24,13 @@ def pieces_of_data(text: str, root: Node, options: ChunkOptions) -> list[Piece]:
     document is named by its kind and name. A piece's context shows the containers around it.
 
     Parameters:
-        text: the whole text.
         root: its root container; see `tree_of`.
-        options: the limits.
     """
     return [piece_of(text, draft) for draft in drafts_of(text, root, Shape(), options)]
 
 
 def tree_of(text: str, language: str) -> tuple[Node | None, list[str]]:
-    """Return the root container of a text, and warnings; None without one.
-
-    Parameters:
-        text: the whole text.
-        language: "json", "yaml" or "toml".
-    """
+    """Return the root container of JSON, YAML or TOML, and warnings; None without one."""
     parsed = _parser(text, language)(text)
     if not any(value.children if parsed.error >= 0 else value.kind in (OBJECT, ARRAY) for value in parsed.values):
         return None, [] if not text or text.isspace() else [f"not parsed: no keys or items of {language}"]

@@ -88,12 +88,6 @@ def drafts_of(text: str, root: Node, shape: Shape, options: ChunkOptions) -> lis
     Containers within the limit stay whole. A container over it is cut at its entries; an entry over it without entries
     of its own is cut at lines. Small neighbours in one container are packed, tiny ones with any neighbour. A draft
     beginning inside a line ends in it.
-
-    Parameters:
-        text: the whole text.
-        root: the container of everything.
-        shape: of the format.
-        options: the limits.
     """
     walk = _Walk(text, shape, options.max_tokens * QUARTERS, options.min_tokens * QUARTERS)
     drafts: list[Draft] = []

@@ -17,13 +17,7 @@ _DEEPEST = 16
 
 
 def step(text: str, node: Node, number: int) -> str:
-    """Return an entry's step in a path: its key, quoted if ambiguous; an item by its name, id or number.
-
-    Parameters:
-        text: the whole text.
-        node: the entry.
-        number: the entry's number among its siblings, from 0.
-    """
+    """Return an entry's step in a path: its key, quoted if ambiguous; an item by its name, id or number, from 0."""
     if node.kind == DOTTED:
         return _named_table(text, node)
     if not node.key:
@@ -63,10 +57,8 @@ def names_of(text: str, parent: Path, number: int, node: Node) -> Iterator[str]:
     For the entry `build: {steps: [{name: test}]}` of `("jobs",)` these are "jobs.build", "jobs.build.steps" ...
 
     Parameters:
-        text: the whole text.
         parent: the path of the entry's container.
         number: the entry's number there.
-        node: the entry.
     """
     waiting = [(path_text(parent), number, node, 0)]
     while waiting:

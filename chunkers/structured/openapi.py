@@ -75,9 +75,7 @@ def pieces_of_openapi(text: str, language: str, options: ChunkOptions) -> Cut:
     the operation; the content of a JSON piece is in YAML.
 
     Parameters:
-        text: the whole text.
         language: "json" or "yaml".
-        options: the limits.
     """
     root, warnings = tree_of(text, language)
     if root is None:
@@ -162,18 +160,7 @@ def _piece(text: str, draft: Draft, title: str, operations: dict[Path, _Operatio
 def _readable(text: str, draft: Draft) -> str:
     opened = draft.parent[len(draft.outer) :] if draft.entries else ()
     lines = [f"{'  ' * depth}{part}:" for depth, part in enumerate(opened)]
-    return "\n".join([*lines, *(_rendered(text, entry.node, len(opened)) for entry in draft.entries)])
-
-
-def _rendered(text: str, node: Node, depth: int = 0) -> str:
-    """Write JSON as people read it, in YAML's style: lines of "key: value", nested values indented, items dashed.
-
-    Parameters:
-        text: the whole text.
-        node: a node of the text.
-        depth: levels of indentation.
-    """
-    return "\n".join(_lines(text, node, depth))
+    return "\n".join([*lines, *("\n".join(_lines(text, entry.node, len(opened))) for entry in draft.entries)])
 
 
 def _lines(text: str, node: Node, depth: int) -> Iterator[str]:

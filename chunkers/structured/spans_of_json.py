@@ -85,7 +85,6 @@ def parse(text: str, start: int = 0, end: int | None = None) -> Parsed:
     brackets; unclosed values end with the text. Time is linear, nothing recurses, nothing is raised.
 
     Parameters:
-        text: the text.
         start, end: characters of the part; None as end means the end of the text.
     """
     stop = len(text) if end is None else end

@@ -20,7 +20,6 @@ def open_cache(
     """Return the configured cache. Opens and contacts nothing yet; never fails.
 
     Parameters:
-        options: the layers and their sizes.
         folder: of the disk layer, unless the options name one.
         variables: hold the password of Redis.
         clock: decides when values expire.

@@ -62,7 +62,7 @@ LIFETIMES: Mapping[str, Mapping[str, float]] = {
 
 
 def lifetime(kind: str, layer: str) -> float:
-    """Seconds a layer keeps values of a kind."""
+    """Return the seconds a layer keeps values of a kind."""
     return LIFETIMES.get(kind, DEFAULT_LIFETIMES)[layer]
 
 
@@ -138,7 +138,7 @@ class Store(Protocol):
         """Store the frames, replacing those of the same name."""
 
     def extent(self) -> tuple[int, int]:
-        """Number of frames and their bytes; zeros where unknown."""
+        """Return the number of frames and their bytes; zeros where unknown."""
 
     def close(self) -> None:
         """Close connections."""

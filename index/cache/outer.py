@@ -14,7 +14,6 @@ class OuterLayer:
     """A `Layer` over a `Store`. A store that failed is left alone for a while, so it costs no more time.
 
     Parameters:
-        name: of the layer.
         open_store: called at the first use, and again after `close`; may raise `CacheError`.
         clock: decides when values expire and when a pause ends.
     """

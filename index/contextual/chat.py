@@ -14,7 +14,6 @@ class Reply:
     """An answer and its token counts, as the service reports them.
 
     Attributes:
-        text: as received.
         is_cut: whether the answer stopped at the token limit.
         tokens, output_tokens: of prompt and answer; 0 if not reported.
         cached_tokens: the prompt's tokens found in the service's prompt cache.

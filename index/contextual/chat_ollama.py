@@ -23,7 +23,6 @@ class OllamaChat(ServedChat):
     Parameters:
         options: model; address (default: the variable OLLAMA_HOST, else http://127.0.0.1:11434); key (default:
             OLLAMA_API_KEY) for a server that wants one; time-out; tokens of the window and of an answer.
-        variables: of services.
     """
 
     def __init__(self, options: ContextOptions, variables: Variables) -> None:

@@ -24,7 +24,6 @@ class OpenAIChat(ServedChat):
         options: model (required for another endpoint than OpenAI's); address (default: the variable
             OPENAI_BASE_URL, else OpenAI's); key (default: OPENAI_API_KEY; an endpoint on this machine may do without);
             time-out; tokens of an answer.
-        variables: of services.
     """
 
     def __init__(self, options: ContextOptions, variables: Variables) -> None:

@@ -54,7 +54,6 @@ def cleaned(answer: str, max_tokens: int, *, is_cut: bool = False) -> str:
     """Return one paragraph without thoughts, preamble, quotes and control characters.
 
     Parameters:
-        answer: as received.
         max_tokens: estimated, of the result; a longer answer is cut, after a sentence if possible.
         is_cut: whether the model was stopped, leaving its last sentence unfinished.
     """
@@ -65,13 +64,7 @@ def cleaned(answer: str, max_tokens: int, *, is_cut: bool = False) -> str:
 
 
 def uselessness(note: str, chunk: str, task: str) -> str:
-    """Say why a cleaned answer is useless as a context; empty if it is useful.
-
-    Parameters:
-        note: the cleaned answer.
-        chunk: the chunk to situate, as shown to the model.
-        task: the instructions given to the model.
-    """
+    """Say why a cleaned answer is useless as a context; empty if it is useful."""
     phrases = _phrases(note)
     reasons = (
         ("the model answered nothing", not note),

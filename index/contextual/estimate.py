@@ -38,13 +38,7 @@ class ContextEstimate:
 def estimate_contexts(
     options: ContextOptions, documents: Iterable[DocumentSize], variables: Variables
 ) -> ContextEstimate:
-    """Estimate the cost of contexts for all chunks of some documents; nothing for "rules".
-
-    Parameters:
-        options: the writing model, and how much of a document it sees.
-        documents: their sizes.
-        variables: of services.
-    """
+    """Estimate the cost of contexts for all chunks of some documents; nothing for "rules"."""
     if options.provider == RULES:
         return ContextEstimate(0, 0, 0, 0.0)
     task = estimate(task_of("en", options.max_tokens))

@@ -45,12 +45,7 @@ class Windows:
 
 
 def cut_windows(text: str, window_tokens: int) -> Windows:
-    """Cut a document into windows of at most `window_tokens` estimated tokens, or 64 if that is more.
-
-    Parameters:
-        text: the whole document.
-        window_tokens: estimated, of the beginning and a window together.
-    """
+    """Cut a document into windows that with its beginning have at most `window_tokens`, or 64 if that is more."""
     tokens = max(window_tokens, _LEAST_TOKENS)
     if estimate(text) <= tokens:
         return Windows(text, 0, ((0, len(text)),))
@@ -143,9 +138,7 @@ def prompt_of(path: str, shown: str, chunk: Chunk, language: str, max_tokens: in
     Parameters:
         path: of the document; only its last part is used, so moving a folder keeps its cached contexts.
         shown: the shown part of the document's text.
-        chunk: to be situated.
         language: of the document, as an ISO 639-1 code.
-        max_tokens: of the answer.
     """
     wording = WORDINGS.get(language, _ENGLISH)
     name = PurePosixPath(path).name.replace('"', "'")
@@ -170,7 +163,6 @@ def document_language(text: str, source_type: str) -> str:
     """Return the natural language for a document's contexts: its own, or "en" if undetected.
 
     Parameters:
-        text: of the document.
         source_type: of its chunks (`Metadata.source_type`); for code, its comments decide.
     """
     told = natural_language(text) if source_type in PROSE_TYPES else natural_language_of_comments(text)

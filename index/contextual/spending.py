@@ -67,7 +67,7 @@ class Spending:
         self._add(Usage(seconds=seconds))
 
     def usage(self) -> Usage:
-        """Usage so far."""
+        """Return the usage so far."""
         with self._counting:
             return self._usage
 

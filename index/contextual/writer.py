@@ -64,12 +64,7 @@ class ContextWriter:
     """Writes contexts through one model. Its methods may be called from several threads at once.
 
     Attributes:
-        name: see `writer_name`.
-        options: sizes of answers and windows.
-        chat: the model.
         cache: stores contexts; None for no cache.
-        retries: for failed requests.
-        spending: usage and budget.
         health: whether the service is left alone.
         workers: one thread for each request allowed at once.
     """
@@ -90,7 +85,6 @@ class ContextWriter:
 
         Parameters:
             path: of the document, relative to the root.
-            text: of the document.
             chunks: all of its chunks, or some: the choice doesn't change a chunk's context.
         """
         prompts = self._prompts(path, text, chunks)
@@ -105,7 +99,7 @@ class ContextWriter:
         return self.health.is_good and not self.spending.is_spent
 
     def usage(self) -> Usage:
-        """Usage since the writer was opened."""
+        """Return the usage since the writer was opened."""
         return self.spending.usage()
 
     def close(self) -> None:

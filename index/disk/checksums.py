@@ -56,12 +56,7 @@ def break_seal(place: Path) -> Prints | None:
 
 
 def seal(place: Path, known: Prints) -> None:
-    """Record the checksums of a generation just closed and synced.
-
-    Parameters:
-        place: the folder of the generation.
-        known: earlier values; a file with the same size and time is not read again.
-    """
+    """Record the checksums of a generation just closed and synced; those `known` hold for equal sizes and times."""
     # Without a seal the next opening checks the parts themselves.
     with suppress(OSError, StoreError):
         prints = {}

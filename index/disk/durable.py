@@ -61,9 +61,6 @@ class Tree:
 
     A file that has grown counts as new; other changes inside a file are synced by the writer. Each sync makes the disk
     flush its own cache, which takes some milliseconds even without changes.
-
-    Parameters:
-        place: a folder.
     """
 
     def __init__(self, place: Path) -> None:

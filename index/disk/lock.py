@@ -22,9 +22,5 @@ class PrivateLock(FileLock):
 
 
 def lock_in(folder: Path, name: str, seconds: float) -> PrivateLock:
-    """Return a lock on a file in a folder; any thread may release it.
-
-    Parameters:
-        seconds: longest time to wait for it.
-    """
+    """Return a lock on a file in a folder, waiting up to `seconds` for it; any thread may release it."""
     return PrivateLock(folder / name, timeout=seconds, mode=0o600, thread_local=False)

@@ -50,11 +50,7 @@ def problem_of_folder(folder: Path) -> str:
 
 
 def problem_of_file(status: os.stat_result) -> str:
-    """Say why a file may not be used; empty if it may.
-
-    Parameters:
-        status: of the file itself, not of a link's target.
-    """
+    """Say why a file of this status (its own, not a link's target's) may not be used; empty if it may."""
     if stat.S_ISLNK(status.st_mode):
         return "is a link"
     if not stat.S_ISREG(status.st_mode):
@@ -75,7 +71,6 @@ def open_private(folder: Path, name: str, flags: int = os.O_RDONLY) -> int:
 
     Parameters:
         folder: the last part of its path is not followed either.
-        name: of the file.
         flags: of `os.open`, without O_TRUNC.
 
     Raises:

@@ -138,7 +138,7 @@ def forget_folder(folder: Path) -> None:
     for name in (IGNORE_FILE, ID_FILE):
         (inside / name).unlink(missing_ok=True)
     inside.rmdir()
-    _note(folder.name).unlink(missing_ok=True)
+    (_notes() / f"{folder.name}.json").unlink(missing_ok=True)
 
 
 def is_inside_project(folder: Path) -> bool:
@@ -209,10 +209,6 @@ def _born_ns(folder: Path, status: os.stat_result) -> int:
 def _notes() -> Path:
     """Return the folder of all proofs: always in the user's cache, wherever indexes are kept."""
     return user_cache_path("cqm") / "projects"
-
-
-def _note(name: str) -> Path:
-    return _notes() / f"{name}.json"
 
 
 @contextmanager

@@ -31,10 +31,6 @@ __all__ = [
 def open_embedder(options: EmbeddingOptions, variables: Variables) -> Embedder | None:
     """Return the configured embedder; None for the provider "none". Loads and contacts nothing yet.
 
-    Parameters:
-        options: of the model.
-        variables: of services.
-
     Raises:
         EmbeddingError: the provider is unknown.
     """
@@ -50,7 +46,6 @@ def rows_of(embedder: Embedder, texts: Sequence[str]) -> "NDArray[np.float32]":
 
     Parameters:
         embedder: of the vectors, shape (texts, dimensions).
-        texts: to embed.
 
     Raises:
         EmbeddingError: the model failed.

@@ -34,7 +34,6 @@ class CachedEmbedder:
     content. Refused texts are not stored. Without any cache layer, and for the embedded model, it passes everything on.
 
     Parameters:
-        embedder: embeds the missing texts.
         cache: may be shared; it stays open when the embedder is closed.
         budget: for documents missing in the cache; None for no limit.
     """

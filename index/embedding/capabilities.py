@@ -44,7 +44,6 @@ def ask_list(server: OpenAIServer, model: str) -> Told:
     """Ask for the list of models, which contains the context length in vLLM (`max_model_len`) and llama.cpp (`meta`).
 
     Parameters:
-        server: the endpoint.
         model: the wanted one; empty for the only one in the list.
 
     Raises:
@@ -70,7 +69,6 @@ def ask_tei(server: OpenAIServer, model: str) -> Told:
     (`auto_truncate`).
 
     Parameters:
-        server: the endpoint.
         model: the wanted name; empty for the served one.
 
     Raises:
@@ -91,7 +89,6 @@ def tei_beginning(server: OpenAIServer, text: str, context: int) -> str:
     """Return the part of a text within the context, by text-embeddings-inference's own tokenizer (POST /tokenize).
 
     Parameters:
-        server: the endpoint.
         text: with its prefix.
         context: tokens.
 

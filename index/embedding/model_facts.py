@@ -16,12 +16,7 @@ _STATIC = {"": ModelFacts(0, 256, 0.0), "code-256": ModelFacts(0, 256, 0.0)}
 
 
 def known_facts(options: EmbeddingOptions, variables: Variables) -> ModelFacts:
-    """Return a model's facts from options, variables and table. Contacts nothing; `Embedder.facts` knows more.
-
-    Parameters:
-        options: of any provider.
-        variables: of services.
-    """
+    """Return a model's facts from options, variables and table. Contacts nothing; `Embedder.facts` knows more."""
     if options.provider == "embedded":
         return settled(options, _STATIC.get(options.model, ModelFacts(usd_per_million_tokens=0.0)))
     preset = PRESETS.get(options.provider)
@@ -34,13 +29,7 @@ def known_facts(options: EmbeddingOptions, variables: Variables) -> ModelFacts:
 
 
 def facts_at(model: str, preset: Preset, *, is_local: bool) -> ModelFacts:
-    """Return the table's facts of a model at an endpoint.
-
-    Parameters:
-        model: its name there.
-        preset: the kind of endpoint.
-        is_local: whether it is on this machine; there, a model without a price in the table is free.
-    """
+    """Return the table's facts of a model; on this machine one without a price there is free."""
     facts = facts_of(model)
     if preset.query_fields:
         facts = replace(facts, query_prefix="", document_prefix="")
@@ -50,10 +39,5 @@ def facts_at(model: str, preset: Preset, *, is_local: bool) -> ModelFacts:
 
 
 def facts_at_ollama(model: str, url: str) -> ModelFacts:
-    """Return the table's facts of a model in Ollama: free, or with an unknown price if Ollama's cloud runs it.
-
-    Parameters:
-        model: its name there.
-        url: of the server.
-    """
+    """Return the table's facts of a model in Ollama: free, or with an unknown price if Ollama's cloud runs it."""
     return replace(facts_of(model), usd_per_million_tokens=None if is_in_cloud(model, url) else 0.0)

@@ -49,11 +49,6 @@ Latency must be measured: see `Routes.order_by_latency`.
 def open_routes(options: IndexOptions, cache: Cache, variables: Variables) -> Routes | None:
     """Return the models of an index; None for lexical search only. Loads and contacts nothing yet.
 
-    Parameters:
-        options: of the index.
-        cache: of vectors.
-        variables: of services.
-
     Raises:
         EmbeddingError: an option is not valid, or there is a budget for a model without a known price.
         ChunkOptionError: rules for late chunking don't fit together.

@@ -79,7 +79,6 @@ class GuardedModel:
     Parameters:
         name: for people, "provider/model".
         embedder: of the model, with its cache if it has one.
-        breaker: of the model.
         in_process: whether it runs in this process, without a service and without waiting.
     """
 
@@ -133,7 +132,7 @@ class GuardedModel:
         return self._soon(partial(self._embed_query, text, spaces), seconds)
 
     def latency(self) -> float:
-        """Seconds to embed a short text with an already loaded model; infinite while it fails."""
+        """Return the seconds to embed a short text with an already loaded model; infinite while it fails."""
         try:
             self.space()
             began = time.perf_counter()
@@ -198,7 +197,6 @@ class LateModel(GuardedModel):
 
     Parameters:
         name, breaker, in_process: as of `GuardedModel`.
-        embedder: of the encoder.
     """
 
     def __init__(self, name: str, embedder: LateEmbedder, breaker: Breaker, *, in_process: bool) -> None:
@@ -273,11 +271,7 @@ class Routes:
             return None
 
     def embed(self, route: Route, texts: Sequence[str], *, fallbacks: bool = True) -> Routed:
-        """Embed texts with the first working model of the route, all in one space.
-
-        Parameters:
-            fallbacks: whether models after the preferred one may be used.
-        """
+        """Embed texts in one space: with the route's first model that works, or without fallbacks with its first."""
         reasons = []
         for model in self._of_route[route] if fallbacks else self._of_route[route][:1]:
             try:
@@ -287,11 +281,7 @@ class Routes:
         return Routed(failure=" ".join(reasons))
 
     def embed_parts(self, text: str, spans: Sequence[Span]) -> Routed:
-        """Embed parts of a document by late chunking.
-
-        Parameters:
-            text, spans: as of `LateEmbedder.embed_parts`.
-        """
+        """Embed parts of a document by late chunking; see `LateEmbedder.embed_parts`."""
         if self._late is None:
             return Routed(failure="There is no token encoder for late chunking.")
         try:
@@ -300,11 +290,7 @@ class Routes:
             return Routed(failure=str(error))
 
     def take_over(self, route: Route, moved: Mapping[str, str]) -> None:
-        """In the cache, give texts of moved files their former vectors, if known.
-
-        Parameters:
-            moved: the earlier text by each new one.
-        """
+        """In the cache, give texts of moved files the vectors of their earlier texts, if known."""
         for model in self._of_route[route][:1]:
             with suppress(EmbeddingError):  # Then it is asked for all texts, and reports the error itself.
                 model.space()
@@ -328,7 +314,7 @@ class Routes:
         return QueryVectors(vectors, dict.fromkeys(set(spaces) - vectors.keys(), why))
 
     def cached(self) -> int:
-        """Number of texts of all models with a vector from the cache."""
+        """Return the number of texts of all models with a vector from the cache."""
         return sum(model.embedder.cached for model in self.models if isinstance(model.embedder, CachedEmbedder))
 
     def states(self) -> tuple[ModelState, ...]:

@@ -12,11 +12,7 @@ Rank = int | None
 
 
 def ndcg(ranks: Sequence[Rank], depth: int) -> float:
-    """Compute the normalised discounted cumulative gain.
-
-    Parameters:
-        ranks: one for each target, at least one.
-    """
+    """Compute the normalised discounted cumulative gain from the rank of each target."""
     found = {rank for rank in ranks if rank is not None and rank <= depth}
     ideal = math.fsum(map(_discount, range(1, min(depth, len(ranks)) + 1)))
     return math.fsum(map(_discount, found)) / ideal

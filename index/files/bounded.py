@@ -21,7 +21,6 @@ def run_bounded(
     The output goes to files: a child that outlives the program would hold its pipes open, and is not waited for.
 
     Parameters:
-        command: the program with its arguments.
         seconds: longest time; then it is killed.
         cwd: folder to run it in; None for the working folder.
         env: its environment; None for this process's own.

@@ -248,7 +248,6 @@ def said_of(place: GitFolder, commit: str, arguments: Sequence[str], most_bytes:
     """Ask git about the objects of a repository, in an empty one of ours without its refs and settings.
 
     Parameters:
-        place: the repository.
         commit: any whole id of a commit, which tells the form of ids.
         arguments: of a command only reading objects.
         most_bytes: longest output.

@@ -32,7 +32,6 @@ class GitFolder:
     """The folders of a work tree's repository.
 
     Attributes:
-        top: of the work tree.
         own: this work tree's own files: HEAD, the index.
         common: shared with the repository's other work trees: refs, objects. Often the same folder.
     """

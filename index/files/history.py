@@ -70,7 +70,6 @@ def _known_commits(folder: Path, head: str, within: str, _shallow: frozenset[str
     """Return the same as `commits_of`; after an error it asks again, as git may answer the next time.
 
     Parameters:
-        folder, head, within: as there.
         _shallow: where the history is cut; it is another one when git fetches more.
 
     Raises:

@@ -52,7 +52,6 @@ class Placed:
     """An ignore file at its place.
 
     Attributes:
-        file: its rules.
         prefix: path from its folder to the root, with "/" at its end, one character per byte; empty in the tree.
         cut: length of the path from the root to its folder, with "/" at its end; 0 at the root and above it.
     """
@@ -67,7 +66,6 @@ class WorkTree:
     """A git work tree containing the root, or beginning in the tree.
 
     Attributes:
-        top: its folder.
         prefix: path from it to the root, with "/" at its end; empty if it begins in the tree.
         cut: length of the path from the root to it, with "/" at its end; 0 at the root and above it.
     """
@@ -147,10 +145,8 @@ def rules_in(rules: Rules, tree: TreeRules, folder: str, opened: int | Path, nam
 
     Parameters:
         rules: of the parent folder; `TreeRules.above` for the root.
-        tree: contains the folder.
         folder: relative to the root, with "/" between parts.
         opened: its descriptor; its path on systems without descriptors.
-        names: of its entries.
     """
     cut = len(folder) + 1 if folder else 0
     if tree.uses_git and folder and ".git" in names:
@@ -169,8 +165,6 @@ def standing_of(rules: Rules, tree: TreeRules, path: str, name: str, *, is_folde
     """Decide whether a path is in scope, by the rules for its folder's entries.
 
     Parameters:
-        rules: for its folder's entries.
-        tree: contains it.
         path: relative to the root, with "/" between parts.
         name: its last part.
         is_folder: whether it is a folder, and no link to one.
@@ -190,14 +184,7 @@ def standing_of(rules: Rules, tree: TreeRules, path: str, name: str, *, is_folde
 
 
 def suspects_in(rules: Rules, tree: TreeRules, folder: str, names: Collection[str]) -> Container[str]:
-    """Return the names in a folder some rule may match; the others are in scope.
-
-    Parameters:
-        rules: for the folder's entries.
-        tree: contains it.
-        folder: relative to the root.
-        names: of its entries.
-    """
+    """Return the names in a folder some rule may match; the others are in scope."""
     inner = f"{folder}/" if folder else ""
     if rules.only_tracked or not inner.isascii() or not "".join(names).isascii():
         return names

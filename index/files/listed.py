@@ -29,7 +29,6 @@ def listed_file(root: Path, path: str, options: ScanOptions) -> FoundFile:
     Parameters:
         root: the real path scanned: a folder, or a single file.
         path: relative to the root.
-        options: of the scan.
 
     Raises:
         NotIndexedError: it does not exist, is a folder, or is left out; the message has the reason.

@@ -23,7 +23,6 @@ def folders(root: Path, options: ScanOptions, top: Path) -> Iterator[Path]:
 
     Parameters:
         root: the indexed folder, a real path.
-        options: define the scope.
         top: the root or a folder below it.
 
     Raises:
@@ -105,8 +104,6 @@ def list_below(rules: TreeRules, folders: Folders, below: Iterable[str]) -> List
     """List some paths and the folders above them, at a cost independent of the tree's size; see `list_tree`.
 
     Parameters:
-        rules: of the tree.
-        folders: of the same tree.
         below: files and folders relative to the root, with "/" between parts; they may have vanished.
 
     Raises:
@@ -157,7 +154,6 @@ def _reach(
     """Add the folders above a path, from the top, and the path, as far as they are in scope and no link.
 
     Parameters:
-        rules, folders, root, listing: of the tree.
         path: relative to the root.
         inside: known rules for the entries of folders.
 

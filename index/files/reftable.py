@@ -24,7 +24,6 @@ def value_in(folder: Path, ref: str) -> str:
 
     Parameters:
         folder: contains `tables.list`.
-        ref: its whole name.
 
     Raises:
         OSError: a table cannot be read, or is no regular file.

@@ -83,9 +83,7 @@ class FileBytes:
     """The content of a file; empty if there is a reason to skip it.
 
     Attributes:
-        data: the bytes.
         size, mtime_ns, ctime_ns: from before the reading, so a later change is noticed.
-        skip: the reason for skipping it.
     """
 
     data: bytes
@@ -100,13 +98,10 @@ class ReadFile:
     """The text of a file; without text and hash if its content is a reason to skip it.
 
     Attributes:
-        text: decoded.
         encoding: as spelled by Python's codecs.
         content_hash: BLAKE2b of the bytes, 32 hex digits.
         size, mtime_ns: from before the reading, so a later change is noticed.
-        skip: the reason for skipping it.
         ctime_ns: as in `FoundFile`, also from before the reading.
-        secrets: redacted in the text.
         is_generated: whether a tool wrote the file.
     """
 
@@ -126,7 +121,6 @@ def scan(root: Path, options: ScanOptions, below: Sequence[str] | None = None) -
 
     Parameters:
         root: a folder, or a single file.
-        options: define the scope.
         below: scan only these files and folders, relative to the root with "/" between parts, and the folders above
             them; they may have vanished. Takes milliseconds for any size of tree.
 
@@ -155,7 +149,6 @@ def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
     Parameters:
         root: the real path scanned.
         path: relative to the root, from `scan`.
-        options: those of the scan.
 
     Raises:
         VanishedFileError: it no longer exists.
@@ -173,7 +166,6 @@ def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
     Parameters:
         root: the real path scanned: a folder, or a single file.
         path: relative to the root; the name of the root if that is a file.
-        options: contain the size limit.
 
     Raises:
         VanishedFileError: it no longer exists.

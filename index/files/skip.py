@@ -181,7 +181,6 @@ def reason_of_folder(name: str, inside: Names, beside: Names, options: ScanOptio
     Parameters:
         name: of a folder below the root; the root itself is never skipped.
         inside, beside: names in it, and in its parent folder.
-        options: include otherwise skipped kinds.
     """
     for rule in FOLDER_RULES:
         is_named = not rule.names or name in rule.names
@@ -192,12 +191,7 @@ def reason_of_folder(name: str, inside: Names, beside: Names, options: ScanOptio
 
 
 def reason_by_name(path: str, options: ScanOptions) -> SkipReason | None:
-    """Return the reason for skipping a file by its name; None for no reason.
-
-    Parameters:
-        path: with "/" between parts.
-        options: include otherwise skipped kinds.
-    """
+    """Return the reason for skipping a file by its name; None for no reason."""
     name = path.rpartition("/")[2].lower()
     if is_secret_path(path) and not is_allowed_path(path, options.secrets.allow_paths):
         return SkipReason.SECRET
@@ -213,13 +207,7 @@ def reason_by_name(path: str, options: ScanOptions) -> SkipReason | None:
 
 
 def reason_by_text(path: str, text: str, options: ScanOptions) -> SkipReason | None:
-    """Return the reason for skipping a file by its text; None for no reason.
-
-    Parameters:
-        path: with "/" between parts.
-        text: of the whole file.
-        options: include otherwise skipped kinds.
-    """
+    """Return the reason for skipping a file by its text; None for no reason."""
     name = path.rpartition("/")[2].lower()
     is_secret = _PRIVATE_KEY.match(text) or (name in _CLIENT_SETTINGS and _TOKEN.search(text))
     if is_secret and not is_allowed_path(path, options.secrets.allow_paths):
@@ -241,7 +229,7 @@ def _is_for_readers(path: str, text: str) -> bool:
 
 
 def pruned_names(options: ScanOptions) -> frozenset[str]:
-    """Names of folders skipped without walking them."""
+    """Return the names of folders skipped without walking them."""
     by_name = (rule for rule in FOLDER_RULES if rule.evidence is None and not _is_wanted(rule.reason, options))
     return frozenset().union(*(rule.names for rule in by_name))
 

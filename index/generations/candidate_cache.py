@@ -22,11 +22,7 @@ _COLUMNS = tuple(field.name for field in fields(Candidate) if field.init and fie
 
 
 class Candidates:
-    """Chunks and files of an opened generation. Its methods may be called from any thread.
-
-    Parameters:
-        manifest: of the generation.
-    """
+    """Chunks and files of an opened generation. Its methods may be called from any thread."""
 
     def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest

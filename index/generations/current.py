@@ -47,13 +47,7 @@ def _spaces_of(routes: Routes, serving: Generation, route: Route) -> tuple[str, 
 
 
 class Readers:
-    """Counts the readers of each generation of an open index. Its methods may be called from any thread.
-
-    Parameters:
-        folder: of the index.
-        options: of the index.
-        variables: of services.
-    """
+    """Counts the readers of each generation of an open index. Its methods may be called from any thread."""
 
     def __init__(self, folder: Path, options: IndexOptions, variables: Variables) -> None:
         self._folder = folder
@@ -110,11 +104,6 @@ class Lineage:
     """The answering generation and the one being updated.
 
     Changes need the lock of the index's updates; any thread may use `reading`.
-
-    Parameters:
-        folder: of the index.
-        options: of the index.
-        variables: of services.
     """
 
     def __init__(self, folder: Path, options: IndexOptions, variables: Variables) -> None:
@@ -199,11 +188,7 @@ class Lineage:
 
     @contextmanager
     def anew(self, prepare: Callable[[Path], None] | None = None) -> Iterator[Generation]:
-        """Yield an empty generation with the same options; it is deleted unless it serves at the end.
-
-        Parameters:
-            prepare: writes into its folder what has to be there before it is opened.
-        """
+        """Yield an empty generation whose folder `prepare` has filled; it is deleted unless it serves at the end."""
         former, begun = self.building, self._begun_anew(prepare)
         self.building = begun
         try:

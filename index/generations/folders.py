@@ -27,7 +27,7 @@ def current_name(folder: Path) -> str:
 
 
 def names(folder: Path) -> list[str]:
-    """Names of all generations in an index folder, the last written first."""
+    """Return the names of all generations in an index folder, the last written first."""
     written: dict[str, int] = {}
     for path in folder.iterdir():
         if is_generation(path) and not path.name.startswith(OBSOLETE):

@@ -47,13 +47,10 @@ class Generation:
 
     Attributes:
         name: of the generation and its folder.
-        place: its folder.
-        manifest: its files and chunks.
-        store: their points. Another one takes its place as the index grows; see `Growing`.
+        store: its points. Another one takes its place as the index grows; see `Growing`.
         recipe: generation name of the options it was begun with; see `generation_name`.
         prints: checksums of its files at opening.
         candidates: fields of its chunks and files needed for ranking.
-        paths: what questions ask of all its paths.
     """
 
     name: str
@@ -103,12 +100,11 @@ def recipe_of(manifest: Manifest) -> str:
 
 
 def generation_name(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
-    """The name of a generation begun with these options: a hash of its recipe.
+    """Return the name of a generation begun with these options: a hash of its recipe.
 
     Models count by their configuration, not by their services' answers, so an index can begin while a service is down.
 
     Parameters:
-        options: of the index.
         spaces: of the preferred models, if the same options now lead to other models.
     """
     return hashlib.sha256(recipe_text(options, spaces).encode()).hexdigest()[:_NAME_LENGTH]
@@ -134,10 +130,7 @@ def open_generation(folder: Path, name: str, options: IndexOptions, variables: V
     """Open a generation or begin it.
 
     Parameters:
-        folder: of the index.
-        name: of the generation.
         options: for beginning it; an existing one keeps its own.
-        variables: of services.
 
     Raises:
         UnavailableError: it is on a server that is not configured, or was written by a newer release.
@@ -227,11 +220,7 @@ def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptio
     A whole generation that can't be used now stays. The wanted one is begun beside it, with the reason recorded.
 
     Parameters:
-        folder: of the index.
-        name: of the generation.
         wanted: name of the generation for the options; may be the same.
-        options: for beginning a new one.
-        variables: of services.
 
     Raises:
         StoreError, ManifestError: it cannot be opened or set aside.

@@ -26,11 +26,7 @@ class _Kept(NamedTuple):
 
 
 class KnownPaths:
-    """Views of the paths of an opened generation. Its methods may be called from any thread; views are never changed.
-
-    Parameters:
-        manifest: of the generation.
-    """
+    """Views of the paths of an opened generation, which never change. Any thread may call the methods."""
 
     def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest

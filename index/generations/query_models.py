@@ -35,14 +35,7 @@ def models_text(options: IndexOptions) -> str:
 
 
 class QuestionModels:
-    """Chooses the models embedding questions to a generation. Its methods may be called from any thread.
-
-    Parameters:
-        routes: the configured models; None without any.
-        options: of the index.
-        cache: of vectors.
-        variables: of services.
-    """
+    """Chooses the models embedding questions to a generation. Its methods may be called from any thread."""
 
     def __init__(self, routes: Routes | None, options: IndexOptions, cache: Cache, variables: Variables) -> None:
         self._routes = routes

@@ -65,12 +65,7 @@ default is written then, and makes another generation.
 
 
 def recipe_text(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
-    """Everything shaping a generation, by name, as JSON; unchanged options are left out (`UNWRITTEN`).
-
-    Parameters:
-        options: of the index.
-        spaces: see `generation_name`.
-    """
+    """Return everything shaping a generation, by name, as JSON; unchanged options are left out (`UNWRITTEN`)."""
     values: dict[str, object] = {"format": FORMAT_VERSION, "chunker": CHUNKER_VERSION, "terms": TERMS_VERSION}
     values |= {"secrets": REDACTION_VERSION, **_differing("chunk", options.chunk)}
     values |= _differing("secrets", options.scan.secrets)
@@ -84,13 +79,13 @@ def recipe_text(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
 
 
 def _differing(section: str, options: Any) -> dict[str, object]:  # noqa: ANN401 - a dataclass
-    """The options that are not as ever, by "section.name"."""
+    """Return the options that are not as ever, by "section.name"."""
     values = {f"{section}.{it.name}": (getattr(options, it.name), default_of(it)) for it in fields(options)}
     return {name: value for name, (value, default) in values.items() if value != UNWRITTEN.get(name, default)}
 
 
 def default_of(declared: "Field[Any]") -> object:
-    """The default of a dataclass's field."""
+    """Return the default of a dataclass's field."""
     return declared.default if declared.default_factory is MISSING else declared.default_factory()
 
 
@@ -111,11 +106,7 @@ def shape_text(options: IndexOptions) -> str:
 
 
 def what_differs(old: str, new: str) -> str:
-    """Why a generation of the second shape takes the place of one of the first; empty when unknown.
-
-    Parameters:
-        old, new: as `shape_text` gives them; empty for a generation that has none.
-    """
+    """Say why a generation of the second `shape_text` takes the place of one of the first; empty when unknown."""
     if not old or not new:
         return ""
     before, now = json.loads(old), json.loads(new)
@@ -123,7 +114,7 @@ def what_differs(old: str, new: str) -> str:
 
 
 def _written(name: str, value: object) -> object:
-    """A value as it is noted: of an address that may hold a secret, what tells it from others."""
+    """Return a value as it is noted: of an address that may hold a secret, what tells it from others."""
     has_secret = name.rpartition(".")[2] in _UNSAID and not MAY_HOLD_A_SECRET.isdisjoint(str(value))
     return _hashed(value) if has_secret else value
 

@@ -24,10 +24,7 @@ class Database:
     """Use `Database.open`. Its methods may be called from any thread, and raise ManifestError when SQLite refuses.
 
     Attributes:
-        path: of the file.
         writer: the writing connection; use it while holding `lock` or inside a `transaction`.
-        read_only: whether it was opened only for reading.
-        lock: of the writer.
     """
 
     def __init__(self, path: Path, writer: sqlite3.Connection, searched: sqlite3.Connection | None) -> None:
@@ -145,11 +142,7 @@ class Database:
 
     @contextmanager
     def transaction(self, *, is_synced: bool) -> Iterator[None]:
-        """Write all or nothing.
-
-        Parameters:
-            is_synced: flush to disk before returning.
-        """
+        """Write all or nothing; if it is synced, flush to disk before returning."""
         with self.lock, translated(self.path):
             self.writer.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
             self.writer.execute("BEGIN IMMEDIATE")

@@ -47,9 +47,6 @@ class Manifest(StoredRows):
     """The SQLite file of one generation of an index. Use `Manifest.open`; methods may be called from any thread.
 
     Every method raises ManifestError when SQLite refuses.
-
-    Attributes:
-        names: of programs.
     """
 
     def __init__(self, database: Database) -> None:
@@ -117,23 +114,19 @@ class Manifest(StoredRows):
         return self._written_at
 
     def changed_after(self, commits: int) -> set[str] | None:
-        """Return the paths of files that came, changed or went after a commit; None if that is too long ago to tell.
-
-        Parameters:
-            commits: an earlier value of `commits`.
-        """
+        """Return the paths that came, changed or went after a former value of `commits`; None if too long ago."""
         forgotten_until, changes = self._forgotten_until, self._changes
         return None if commits < forgotten_until else {path for at, paths in changes if at > commits for path in paths}
 
     def chunk_count(self) -> int:
-        """Number of chunks. Every search asks for it, and it costs a fraction of `counts`."""
+        """Return the number of chunks. Every search asks for it, and it costs a fraction of `counts`."""
         if self._chunk_count is None or self._database.read_only:
             with self._database.lock:
                 self._chunk_count = int(self._database.read("SELECT count(*) FROM chunk")[0][0])
         return self._chunk_count
 
     def spaces(self) -> dict[str, str]:
-        """Names of the spaces holding vectors, by vector name."""
+        """Return the names of the spaces holding vectors, by vector name."""
         return dict(self._database.read(_HELD_SPACES) if self._database.read_only else self._held_spaces)
 
     def add_space(self, vector_name: str, name: str) -> None:

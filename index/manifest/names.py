@@ -40,8 +40,6 @@ def replace_names(database: sqlite3.Connection, path: str, chunks: Iterable[Chun
 
     Parameters:
         database: in a transaction; its rows of chunks are still the former ones.
-        path: of the file.
-        chunks: of the file from now on.
     """
     before, after = _stored(database, path), _by_name((row.language, row.defines) for row in chunks)
     if gone := before.keys() - after.keys():
@@ -87,9 +85,6 @@ class StoredNames:
     """The names of programs in a manifest, each with its key and with "." between its parts.
 
     Every method raises ManifestError when SQLite refuses.
-
-    Parameters:
-        database: of the manifest.
     """
 
     def __init__(self, database: Database) -> None:
@@ -100,11 +95,7 @@ class StoredNames:
         return self._of(f"{_BELOW} ORDER BY length(key) LIMIT {_MANY}", (key, key + _BEHIND))
 
     def with_pieces(self, pieces: Sequence[str]) -> list[tuple[str, str]]:
-        """Return the names whose key begins with the first piece and has the others behind it, in their order.
-
-        Parameters:
-            pieces: of letters and digits.
-        """
+        """Return the names whose key begins with the first piece and has the others behind it, in their order."""
         return self._of(f"{_BELOW} AND key GLOB ?", (pieces[0], pieces[0] + _BEHIND, "*".join([*pieces, ""])))
 
     def with_an_end(self, beginning: str, end: str, lengths: range) -> list[tuple[str, str]]:

@@ -80,7 +80,7 @@ class StoredRows:
             yield from (row[0] for row in self._database.look_up(f"{query} WHERE path IN ({marks})", part))
 
     def paths_with(self, part: str, limit: int) -> list[str]:
-        """Paths of indexed files with a text in any case of ASCII: those that begin with it first, then by name."""
+        """Return the indexed paths with a text in any case of ASCII; those beginning with it first, then by name."""
         query = (
             "SELECT path, instr(lower(path), lower(?)) AS at FROM file WHERE state = ? AND at > 0 "
             "ORDER BY at > 1, path LIMIT ?"
@@ -102,16 +102,16 @@ class StoredRows:
         return tuple(RedactedFile(path, _findings_of(secrets)) for path, secrets in rows)
 
     def generated(self) -> frozenset[str]:
-        """Paths of indexed files that a tool wrote."""
+        """Return the paths of indexed files that a tool wrote."""
         query = "SELECT path FROM file WHERE state = 'indexed' AND reason <> ''"
         return frozenset(row[0] for row in self._database.look_up(query))
 
     def chunks_of(self, path: str) -> tuple[ChunkRow, ...]:
-        """Chunks of a file in order."""
+        """Return the chunks of a file in order."""
         return tuple(sorted(self._chunk_rows("WHERE path = ?", (path,)), key=attrgetter("position")))
 
     def chunks(self, ids: Iterable[str]) -> dict[str, ChunkRow]:
-        """Chunks by id; ids without a committed file are left out."""
+        """Return the chunks by id; ids without a committed file are left out."""
         return {row.id: row for marks, part in _marked(ids) for row in self._chunk_rows(f"WHERE id IN ({marks})", part)}
 
     def columns_of(self, ids: Iterable[str], columns: Sequence[str]) -> list[list[Any]]:
@@ -145,7 +145,7 @@ class StoredRows:
         return [found.get(place) for place in places]
 
     def defining(self, name: str) -> tuple[ChunkRow, ...]:
-        """Chunks defining a symbol with this name or with this last part."""
+        """Return the chunks defining a symbol with this name or with this last part."""
         is_so = "EXISTS (SELECT 1 FROM json_each(chunk.defines) WHERE value = ? OR substr(value, ?) = ?)"
         whole_or_end = (name, -len(name) - 1, f".{name}")
         where = f"WHERE path IN ({FILES_DEFINING}) AND instr(defines, ?) AND {is_so}"
@@ -170,27 +170,27 @@ class StoredRows:
         return tuple(row[0] for row in rows)
 
     def settled_chunks(self) -> dict[str, str]:
-        """Paths by chunk id of all files with flushed points."""
+        """Return the paths by chunk id of all files with flushed points."""
         return dict(self._database.read("SELECT id, path FROM chunk WHERE path NOT IN (SELECT path FROM unsettled)"))
 
     def settled_vectors(self) -> dict[str, int]:
-        """Chunks of these files with a vector, counted by vector name."""
+        """Return the chunks of these files with a vector, counted by vector name."""
         where = "space <> '' AND path NOT IN (SELECT path FROM unsettled)"
         return dict(self._database.read(f"SELECT space, count(*) FROM chunk WHERE {where} GROUP BY space"))  # noqa: S608 - constant texts
 
     def pending(self) -> tuple[str, ...]:
-        """Paths begun by an update and not committed, or not flushed when their process died.
+        """Return the paths begun by an update and not committed, or not flushed when their process died.
 
         Their points are written anew, whatever the fingerprints of their chunks say.
         """
         return tuple(row[0] for row in self._database.read("SELECT path FROM unsettled WHERE written = 0"))
 
     def all_spaces(self) -> dict[str, str]:
-        """Names of all spaces ever holding vectors here, by vector name."""
+        """Return the names of all spaces ever holding vectors here, by vector name."""
         return dict(self._database.read("SELECT vector_name, name FROM space"))
 
     def coverage(self) -> dict[str, int]:
-        """Chunks counted by the name of their vector's space; "" for those without a vector."""
+        """Return the chunks counted by the name of their vector's space; "" for those without a vector."""
         with self._database.lock, translated(self._database.path):
             is_of_this_form = has_spaces(self._database.writer)
         if not is_of_this_form:
@@ -199,7 +199,7 @@ class StoredRows:
         return {names.get(space, ""): count for space, count in self._database.read(_COVERAGE)}
 
     def elsewhere(self, route: str, space: str) -> tuple[list[str], int]:
-        """Paths with chunks of a route whose vector is in another space, and the number of these chunks.
+        """Return the paths with chunks of a route whose vector is in another space, and the number of these chunks.
 
         Leaves out chunks refused by the space's model: it would refuse them again.
         """
@@ -207,7 +207,7 @@ class StoredRows:
         return list(dict.fromkeys(path for path, _ in rows)), sum(count for _, count in rows)
 
     def without_note(self) -> tuple[list[str], int]:
-        """Paths of chunks lacking a written context, and the number of these chunks."""
+        """Return the paths of chunks lacking a written context, and the number of these chunks."""
         rows = self._database.read("SELECT path, count(*) FROM chunk WHERE lacks_note GROUP BY path")
         return [path for path, _ in rows], sum(count for _, count in rows)
 

@@ -19,7 +19,6 @@ class FileRow:
         hash: of its bytes; empty if it was not read.
         language: as detected; empty if it was not chunked.
         ctime_ns: as in `FoundFile`, when it was read; 0 if not recorded.
-        secrets: redacted in its text.
     """
 
     path: str

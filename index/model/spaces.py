@@ -94,7 +94,7 @@ class Embeddings:
     pooled: tuple[int, ...] = ()
 
     def by_text(self) -> "list[Vector | None]":
-        """A row for each text of the call, None for a rejected one."""
+        """Return a row for each text of the call, None for a rejected one."""
         rows: list[Vector | None] = [None] * (len(self.indices) + len(self.rejected))
         for index, vector in zip(self.indices, self.vectors, strict=True):
             rows[index] = vector

@@ -97,7 +97,6 @@ def signs_of(
         cosines: of the chunks found, by id, for each space of vectors. Other models have another scale: where a space
             is not the embedded model's, words alone tell.
         terms: BM25 by chunk id; empty for a search by meaning alone.
-        chunks: of the index.
         rarity: of the question's words, by term.
     """
     # Two words of a question in one, such as "websocket", may be a word of the code or not.
@@ -230,12 +229,7 @@ def judge(question: Question, signs: Signs | None) -> Judgement:
 
 
 def chance_of(judgement: Judgement, place: int) -> float:
-    """Return the chance that a result is the answer; it falls from place to place.
-
-    Parameters:
-        judgement: of the answer.
-        place: of the result, 0 for the first.
-    """
+    """Return the chance that the result at a place, from 0, is the answer; it falls from place to place."""
     if judgement.likelihood is None:
         found = _NAMED if judgement.confidence is Confidence.HIGH else _MEANT
         return found / (1 + place)

@@ -12,7 +12,6 @@ class Candidate:
     """A chunk that may answer: the fields ranking needs, and those shown beside its text.
 
     Attributes:
-        id: of the chunk.
         path, defines, start_line, end_line, symbol, kind, language: as in `Chunk`.
         digest: equal for equal texts; empty when unknown.
         position: among the chunks of its file.
@@ -55,7 +54,6 @@ class Evidence:
     """The results of the store's searches for a question. A search that was not run leaves its mapping empty.
 
     Attributes:
-        candidates: the chunks to rank.
         terms: BM25 by chunk id; missing ones count as 0.
         dense: for each space with vectors, the cosine of the nearest chunks by id; missing ones count as the least.
         file_terms, path_terms: BM25 by path, of the file's text and of the path's words.

@@ -68,12 +68,7 @@ def exact_first(
 
 
 def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ranked]:
-    """Put some chunks first, in the given order; each has a part that lifts it above the next.
-
-    Parameters:
-        ranked: best first, with these chunks.
-        pinned: their ids.
-    """
+    """Put some chunks first, in the given order; each has a part that lifts it above the next."""
     entries = {entry.candidate.id: entry for entry in ranked}
     first = [entries.pop(name) for name in pinned if name in entries]
     top = max((entry.score for entry in entries.values()), default=0.0)
@@ -82,7 +77,7 @@ def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ra
 
 
 def _grades(symbol: str, ranked: Sequence[Ranked]) -> dict[str, int]:
-    """The grade of each result by id: 1 to 3, 0 if it doesn't define the symbol; see `_grade`."""
+    """Return the grade of each result by id: 1 to 3, 0 if it doesn't define the symbol; see `_grade`."""
     key = name_key(symbol)
     # Most candidates define no such name, whichever reading of it is meant.
     having = [it.candidate for it in ranked if symbol and key in it.candidate.lowered.replace("_", "")]
@@ -108,11 +103,7 @@ def _above_generated(ranked: Sequence[Ranked], grades: Mapping[str, int]) -> dic
     defining = [entry.candidate for entry in ranked if grades.get(entry.candidate.id)]
     if not any(it.is_generated for it in defining):
         return {}
-    return {it.id: grades[it.id] + _HIGHEST for it in defining if not _is_beside(it)}
-
-
-def _is_beside(chunk: Candidate) -> bool:
-    return chunk.role is not None and chunk.role.name in _BESIDE
+    return {it.id: grades[it.id] + _HIGHEST for it in defining if not (it.role is not None and it.role.name in _BESIDE)}
 
 
 _LISTINGS = frozenset({"kotlinabi"})
@@ -152,7 +143,7 @@ def _grade(chunk: Candidate, symbol: str, spelled: Callable[[str], str]) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def _path_parts(path: str, spelled: Callable[[str], str]) -> tuple[str, ...]:
-    """The folders of a path and the name of its file without its suffix, spelled in one of the ways of `_readings`."""
+    """Return a path's folders and its file's name without suffix, spelled in one of the ways of `_readings`."""
     return tuple(map(spelled, PurePosixPath(path).with_suffix("").parts))
 
 
@@ -173,7 +164,6 @@ def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
     Parameters:
         names: qualified.
         symbol: with "." between its parts; it may lack outer parts, or begin with a folder or package.
-        path: of the file that defines them.
     """
     # All of them have the last part of the symbol, in some spelling; most have not.
     if name_key(symbol) not in _plain("".join(names)):
@@ -197,7 +187,7 @@ def defining(chunks: Sequence[Candidate], symbol: str) -> list[Candidate]:
 
 
 def _plain(name: str) -> str:
-    """A name without case, underscores and marks."""
+    """Return a name without case, underscores and marks."""
     return _NOT_SPELLED.sub("", name).lower()
 
 

@@ -365,7 +365,6 @@ def topic_of(text: str, content: Sequence[str]) -> Topic | None:
     """Return what a question asks of the project itself; None for a question about its code.
 
     Parameters:
-        text: of the question.
         content: its words in lower case, without those like "how" and "the".
     """
     own = stemmed(" ".join(content)) if len(content) <= _MOST_WORDS else frozenset[str]()

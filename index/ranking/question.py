@@ -1,6 +1,7 @@
 """A question, read once: its words and terms, the symbol or place it names, and its form."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -130,13 +131,12 @@ def read_question(text: str) -> Question:
     symbol = _symbol(text)
     names = tuple(dict.fromkeys(name for name in notations(text) if name != symbol))
     lines = tuple(dict.fromkeys(name for name in declared(text) if name not in {symbol, *names}))
+    names_something = bool(symbol or places or calls)
     return Question(
         text,
         words=frozenset(stems(" ".join(content))),
         terms=query_terms(counting, content),
-        roles=frozenset(
-            role.name for role in (*ROLES, GENERATED) if role.asked_by and any(map(role.asked_by.fullmatch, lowered))
-        ),
+        roles=_roles_in(lowered),
         symbol=symbol,
         definitions=definitions_term(symbol) if symbol else _names_of_issue(text),
         mentions=_mentions(text),
@@ -149,11 +149,9 @@ def read_question(text: str) -> Question:
         phrases=tuple(phrases_in(counting)),
         # A chain of calls, "Ticket.objects.all()", may be code instead.
         copied=() if symbol and not ("(" in text and "." in symbol) else tuple(copied_in(counting)),
-        subject="" if symbol or places or calls else subject_of(text),
-        named=() if symbol or places or calls else tuple(named_in(text)),
-        pasted=()
-        if symbol or places or calls
-        else tuple(it for side in sides_of(text) for it in pasted_in(side, is_prose=is_issue(text))),
+        subject="" if names_something else subject_of(text),
+        named=() if names_something else tuple(named_in(text)),
+        pasted=() if names_something else _pasted(text),
         notations=names,
         declared=lines,
         parameters=parameters_in(text) if symbol or names or lines else (),
@@ -163,6 +161,15 @@ def read_question(text: str) -> Question:
     )
 
 
+def _roles_in(words: Sequence[str]) -> frozenset[str]:
+    """Return the names of the roles of files that words ask for."""
+    return frozenset(it.name for it in (*ROLES, GENERATED) if it.asked_by and any(map(it.asked_by.fullmatch, words)))
+
+
+def _pasted(text: str) -> tuple[str, ...]:
+    return tuple(it for side in sides_of(text) for it in pasted_in(side, is_prose=is_issue(text)))
+
+
 def definitions_term(symbol: str) -> SparseTerms:
     """Return the term of all chunks that define a symbol; of an operator none, which has no word."""
     key = name_key(symbol)
@@ -170,7 +177,7 @@ def definitions_term(symbol: str) -> SparseTerms:
 
 
 def roots_of(question: Question) -> list[str]:
-    """Strings of which a lower-case name contains one if it shares a word with the question.
+    """Return the strings of which a lower-case name contains one if it shares a word with the question.
 
     A stem is the beginning of its word, except in "queries" with the stem "query"; without the "y" it is again.
     """

@@ -54,9 +54,6 @@ class Ranked(NamedTuple):
     """A candidate with its score and the terms of that sum.
 
     Attributes:
-        own: the chunk's features.
-        of_file: its file's.
-        weights: of these features.
         further: parts added to the score afterwards, by name.
         number: the reader's; None if it did not read this.
     """
@@ -124,7 +121,6 @@ def rank(
 
     Parameters:
         question: read by `read_question`.
-        evidence: found for it.
         weights: None for those of `weights_for`.
         pinned: ids of chunks that stay, whatever has their text.
     """

@@ -49,7 +49,6 @@ def ollama_url(base_url: str, variables: Variables) -> str:
 
     Parameters:
         base_url: from the options; empty for none.
-        variables: of services.
     """
     host = base_url or variables.get(OLLAMA_VARIABLE) or OLLAMA_URL
     if "://" in host or not is_address(f"http://{host}"):

@@ -71,9 +71,7 @@ class Purpose:
     """A use of services.
 
     Attributes:
-        section: of the settings.
         error: raised if the user must correct something.
-        answer: the expected answer.
         path: the use's path below an OpenAI-compatible base url.
         smaller: the option reducing the size of requests.
         shorter: the remedy for an overlong text; empty if handled automatically.

@@ -53,7 +53,6 @@ def proxy_of(endpoint: Endpoint, variables: Variables) -> str | None:
     """Return the proxy for an endpoint; None for a direct connection.
 
     Parameters:
-        endpoint: the target.
         variables: name proxies; without any, the system's settings count (macOS, Windows).
     """
     given = _proxies(variables)

@@ -21,7 +21,6 @@ def variable_for(convention: str, own_url: str, *, named: str, base_url: str) ->
 
     Parameters:
         convention: the variable of the provider; empty for none.
-        own_url: the provider's address.
         named: the variable named in the options; empty for none.
         base_url: the address named in the options; empty if provider or environment decide.
     """
@@ -46,7 +45,6 @@ def read_key(variable: str, file: str, variables: Variables) -> str:
     Parameters:
         variable: the environment variable; wins if it is set and not blank.
         file: contains only the key; "~" is the user's home; empty for none.
-        variables: of services.
 
     Raises:
         EmbeddingError: the file cannot be read or others can read it; or the content is not exactly one key.

@@ -33,14 +33,7 @@ class MissingModelError(EmbeddingError):
 
 @dataclass(frozen=True, slots=True)
 class OllamaServer:
-    """A server.
-
-    Attributes:
-        client: of the server.
-        endpoint: its address.
-        model: the model in use.
-        purpose: the use, for messages.
-    """
+    """A server."""
 
     client: "ollama.Client"
     endpoint: Endpoint
@@ -139,9 +132,7 @@ def ollama_client(
     """Return the official client.
 
     Parameters:
-        endpoint: of the server.
         timeout: seconds, of a request.
-        variables: of services.
         whole_answer: whether the time-out covers the whole answer; otherwise each piece of it.
     """
     import httpx

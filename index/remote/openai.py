@@ -42,9 +42,7 @@ class OpenAIServer:
 
     Attributes:
         client: of the endpoint; repeats nothing.
-        endpoint: its address.
         key_place: origin of its key, for people.
-        purpose: the use, for messages.
     """
 
     client: "openai.OpenAI"
@@ -81,11 +79,7 @@ class OpenAIServer:
 
     @contextmanager
     def translating(self, source: str) -> Iterator[None]:
-        """Turn the client's errors into ours.
-
-        Parameters:
-            source: the service's name in messages.
-        """
+        """Turn the client's errors into ours, which name the service."""
         import openai
 
         section = self.purpose.section
@@ -145,12 +139,8 @@ def connect_openai(
     """Return an endpoint; contacts nothing.
 
     Parameters:
-        options: time-out and location of the key.
-        url: of the endpoint.
         preset: its kind. The key in the preset's variable goes only to the preset's own host, or to the host named by
             a variable.
-        purpose: the use, for messages.
-        variables: of services.
         needs_key: whether a key is required unless it is on this machine.
 
     Raises:
@@ -169,23 +159,35 @@ def connect_openai(
         remedy = f"Correct {section}.base_url, or the environment variable that names the address."
         raise purpose.error(error.message, remedy=remedy) from error
     if needs_key and not endpoint.key and not endpoint.is_loopback:
-        if not variable:
-            message = f"There is no key for {endpoint}: no environment variable is named for this address."
-            remedy = f"Name one in {section}.api_key_env or a file in {section}.api_key_file."
-            raise purpose.error(message, remedy=remedy)
-        message = f"There is no key for {endpoint}: the environment variable {variable} is not set."
-        remedy = f"Set it, or name another variable in {section}.api_key_env or a file in {section}.api_key_file."
-        raise purpose.error(message, remedy=remedy)
-    place = f"the environment variable {variable}" + ("" if key else ", which is not set")
-    if not variable:
-        place = f"the environment variable that {section}.api_key_env names, which names none"
-    if options.api_key_file and not variables.get(variable, "").strip():
-        place = f"the file {options.api_key_file}"
+        raise _lacks_key(endpoint, variable, purpose)
+    place = _place_of_key(options, variable, variables, purpose, has_key=bool(key))
     is_openais = variable == _OPENAI.key_variable or is_same_origin(url, _OPENAI.url)
     further = _further_headers(variables if is_openais else NO_VARIABLES)
     with making(endpoint, purpose.error):
         client = _client(endpoint, options.timeout_seconds, variables, further)
     return OpenAIServer(client, endpoint, place, purpose)
+
+
+def _lacks_key(endpoint: Endpoint, variable: str, purpose: Purpose) -> CqmError:
+    section = purpose.section
+    if variable:
+        reason = f"the environment variable {variable} is not set."
+        remedy = f"Set it, or name another variable in {section}.api_key_env or a file in {section}.api_key_file."
+    else:
+        reason = "no environment variable is named for this address."
+        remedy = f"Name one in {section}.api_key_env or a file in {section}.api_key_file."
+    return purpose.error(f"There is no key for {endpoint}: {reason}", remedy=remedy)
+
+
+def _place_of_key(
+    options: EmbeddingOptions | ContextOptions, variable: str, variables: Variables, purpose: Purpose, *, has_key: bool
+) -> str:
+    """Name the place where the key is, or should be, for messages."""
+    if options.api_key_file and not variables.get(variable, "").strip():
+        return f"the file {options.api_key_file}"
+    if not variable:
+        return f"the environment variable that {purpose.section}.api_key_env names, which names none"
+    return f"the environment variable {variable}" + ("" if has_key else ", which is not set")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -223,9 +225,7 @@ def _client(endpoint: Endpoint, timeout: float, variables: Variables, further: M
     """Return the official client.
 
     Parameters:
-        endpoint: its address.
         timeout: seconds, of a request.
-        variables: of services.
         further: headers of requests beside the key.
     """
     import httpx2

@@ -50,12 +50,7 @@ class Preset:
     cuts_silently: bool = False
 
     def at(self, base_url: str, variables: Variables) -> str:
-        """Return an endpoint's address: as configured, else from the preset's variable, else the preset's own.
-
-        Parameters:
-            base_url: from the options; empty for none.
-            variables: of services.
-        """
+        """Return an endpoint's address: as configured, else from the preset's variable, else the preset's own."""
         return (base_url or variables.get(self.url_variable, "") or self.url).rstrip("/")
 
     def fields(self, model: str, *, is_query: bool) -> Fields:

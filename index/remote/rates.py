@@ -39,7 +39,7 @@ class _Bucket:
         self.filled_at = now
 
     def wait_for(self, amount: float) -> float:
-        """Seconds until the amount is available, or until the bucket is full if the amount is larger."""
+        """Return the seconds until the amount is available, or until the bucket is full if the amount is larger."""
         wanted = min(amount, max(1.0, self.per_minute * _BURST))
         return max(0.0, (wanted - self.level) * _MINUTE / self.per_minute)
 

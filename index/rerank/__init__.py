@@ -14,10 +14,6 @@ __all__ = ["PROVIDERS", "SHAPES", "Reranker", "open_reranker", "order", "reader"
 def open_reranker(options: RerankOptions, variables: Variables) -> Reranker | None:
     """Return the configured reranker; None for the provider "none". Loads and contacts nothing yet.
 
-    Parameters:
-        options: of the reranker.
-        variables: of services.
-
     Raises:
         RerankError: the provider is unknown, or the options lack something it needs.
     """

@@ -26,7 +26,6 @@ class Reranker(Protocol):
 
         Parameters:
             question: in the user's words.
-            texts: possible answers.
             deadline_seconds: longest duration of the call, even if the work goes on.
 
         Raises:
@@ -52,7 +51,7 @@ class Deadline:
     end: float
 
     def left(self) -> float:
-        """Remaining seconds, more than 0.
+        """Return the remaining seconds, more than 0.
 
         Raises:
             RerankError: the time is over.

@@ -40,7 +40,6 @@ def http_reranker(options: RerankOptions, variables: Variables, clock: Callable[
 
     Parameters:
         options: url (default: the shape's own service), shape (default: found from the url), model, key.
-        variables: of services.
         clock: monotonic seconds; decides when a failed endpoint is tried again.
 
     Raises:
@@ -64,9 +63,6 @@ class HttpReranker:
 
     Parameters:
         options: url and model of the endpoint, location of its key.
-        shape: form of its requests and answers.
-        variables: of services.
-        breaker: its state.
     """
 
     def __init__(self, options: RerankOptions, shape: RerankShape, variables: Variables, breaker: Breaker) -> None:

@@ -180,7 +180,7 @@ def scores(asked: Sequence[int], passages: Sequence[Passage]) -> list[float]:
 
 
 def numbers(text: str, most: int) -> list[int]:
-    """The first tokens of a text, at most so many."""
+    """Return the first tokens of a text, at most so many."""
     words = tuple(islice(words_of(encodable(text)), most))
     return [_SPECIAL + it for it in islice(chain.from_iterable(tokens_of_words(words)), most)]
 
@@ -273,7 +273,7 @@ def _attended(asking: "Floats", mixed: "Floats", heads: int) -> "Floats":
 
 
 def _finished(states: "Floats", found: "Floats", layer: _Layer) -> "Floats":
-    """The rest of a layer behind attention."""
+    """Return the rest of a layer behind attention."""
     import numpy as np
 
     states = _normed(states + _through(found, layer.joined), layer.first)

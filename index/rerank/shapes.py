@@ -101,7 +101,6 @@ def request_body(shape: RerankShape, model: str, question: str, texts: Sequence[
     """Return the request body as a JSON object.
 
     Parameters:
-        shape: of the endpoint.
         model: empty for the service's default.
         question, texts: as in `Reranker.scores`.
     """
@@ -117,7 +116,6 @@ def scores_in(shape: RerankShape, answer: Any, count: int) -> tuple[float, ...]:
     """Return the score of each text, in the order of the request.
 
     Parameters:
-        shape: of the endpoint.
         answer: parsed from JSON.
         count: number of texts in the request.
 

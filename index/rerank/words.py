@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.index.embedding.static_model import words_of
 from cqm.index.ranking.question import Question
 from cqm.index.ranking.rank import Ranked, Weights, in_order, spread, weights_for
-from cqm.index.rerank.vocabulary import Vocabulary
+from cqm.index.rerank.vocabulary import TextNumbers, Vocabulary
 from cqm.index.rerank.word_weights import SENTENCE, TOPIC
 from cqm.index.text.terms import content_words
 
@@ -89,7 +89,6 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
     Parameters:
         question: its content words count.
         names: of the symbols of the texts; empty for none.
-        texts: to compare.
 
     Returns:
         A row for each text in the order of `Reading`, shape (texts, 5); None where there is nothing to compare.
@@ -103,10 +102,7 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
     identifiers, at = _distinct(np.concatenate([text.identifiers for text in read.texts]))
     of_identifiers = read.words_of.take(identifiers, 0).T
     words, of_all = _distinct(np.concatenate([of_identifiers.ravel(), *named]))
-    of_identifiers, of_names = (
-        of_all[: of_identifiers.size].reshape(of_identifiers.shape),
-        of_all[of_identifiers.size :],
-    )
+    of_identifiers, of_names = of_all[: of_identifiers.size], of_all[of_identifiers.size :]
     # By word of the question and word of the texts. Sums of products in one order: the same words are as alike in any
     # process, whatever was read before.
     alike = np.maximum(np.einsum("qd,wd->qw", read.units.take(asking, 0), read.units.take(words, 0)), 0.0)
@@ -115,14 +111,25 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
     nearest = iter(alike.max(0).take(of_names).tolist())
     found = np.zeros((len(texts), len(Reading._fields)), np.float32)
     found[:, 3] = [sum(islice(nearest, len(it))) / max(len(it), 1) for it in named]
-    counts = np.array([len(text.sizes) for text in read.texts])
+    if any(len(text.sizes) for text in read.texts):
+        by_identifier = alike.take(of_identifiers.reshape(-1, len(identifiers)), 1).max(1).take(at, 1)
+        _read_lines(found, read.texts, by_identifier, weights)
+    return found
+
+
+def _read_lines(found: "Floats", texts: Sequence[TextNumbers], by_identifier: "Floats", weights: "Floats") -> None:
+    """Fill in the readings of lines, of texts that have some.
+
+    Parameters:
+        by_identifier: how alike the words of the question are to the identifiers of all texts, a row a word.
+        weights: of the words of the question.
+    """
+    import numpy as np
+
+    sizes = np.concatenate([text.sizes for text in texts])
+    by_line = np.maximum.reduceat(by_identifier, np.cumsum(sizes) - sizes, axis=1)
+    counts = np.array([len(text.sizes) for text in texts])
     some = counts > 0
-    if not some.any():
-        return found
-    sizes = np.concatenate([text.sizes for text in read.texts])
-    by_line = np.maximum.reduceat(
-        alike.take(of_identifiers.reshape(-1, len(identifiers)), 1).max(1).take(at, 1), np.cumsum(sizes) - sizes, axis=1
-    )
     starts = (np.cumsum(counts) - counts)[some]
     text_of = np.repeat(np.arange(len(texts)), counts)
     found[some, 0] = np.einsum("ql,q->l", np.maximum.reduceat(by_line, starts, axis=1), weights)
@@ -130,7 +137,6 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
     found[some, 1] = np.maximum.reduceat(windows, starts)
     found[some, 2] = np.maximum.reduceat(np.einsum("ql,q->l", by_line, weights), starts)
     found[some, 4] = np.log1p(np.add.reduceat(sizes, starts))
-    return found
 
 
 @lru_cache(maxsize=1 << 12)

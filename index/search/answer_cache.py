@@ -28,7 +28,6 @@ class AnswerCache:
     Any changed document invalidates all of them, because it moves every score.
 
     Parameters:
-        cache: keeps them.
         options: of the index; some of them shape an answer.
     """
 

@@ -23,13 +23,11 @@ def read_globs(generation: Generation, root: str, globs: Sequence[str]) -> tuple
     A backslash and the root's name mean themselves where some path has them.
 
     Parameters:
-        generation: knows the paths.
         root: of the index, absolute.
         globs: as given, none blank.
 
     Raises:
         QueryError: a glob is malformed, or they are too many or too long together.
-        ManifestError: the index cannot be read.
     """
     return tuple(_read(generation, root, glob.strip()) for glob in globs)
 
@@ -61,11 +59,7 @@ def fits(generation: Generation, *globs: str) -> bool:
 
 
 def near_paths(generation: Generation, glob: str) -> list[str]:
-    """Return the folders and files whose names are nearest to that in a glob, else the outermost folders.
-
-    Raises:
-        ManifestError: the index cannot be read.
-    """
+    """Return the folders and files whose names are nearest to that in a glob, else the outermost folders."""
     paths = generation.paths.with_chunks()
     folders = {f"{folder}/" for path in paths for folder in map(str, PurePosixPath(path).parents) if folder != "."}
     by_name: dict[str, list[str]] = {}

@@ -39,10 +39,8 @@ class Wanted:
     """Everything the store's searches depend on.
 
     Attributes:
-        question: read once.
         mode: lexical without vectors.
         vectors: of the question or place, by the name of their space.
-        keep: chunks that count; None for all.
     """
 
     question: Question
@@ -70,8 +68,6 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     """Find candidates by words, vectors and names.
 
     Parameters:
-        generation: to search.
-        wanted: the question.
         times: depth of each search, as a multiple of the usual one.
         pinned: ids of chunks that are candidates whatever their evidence.
     """
@@ -96,11 +92,7 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     evidence = Evidence(
         (), chunks, tuple(filter(None, dense)), generation.candidates.paths(files), generation.candidates.paths(paths)
     )
-    if best_files := fill_paths(evidence):
-        # The paths come from searches under the same filter, so they replace its own.
-        within = replace(keep or PointFilter(), paths=best_files, folders=(), not_paths=())
-        fill = Nearest(TERMS, terms, times * FILL_DEPTH, within)
-        chunks |= _settled(generation, generation.store.search([fill]), [fill])[0]
+    chunks |= _in_best_files(generation, evidence, Nearest(TERMS, terms, times * FILL_DEPTH, keep))
     # Of more, the store's choice would be chance.
     defining = defining if len(defining) <= DEFINITIONS_DEPTH else {}
     few, likely = mentioning if len(mentioning) <= FEW else {}, list[str]()
@@ -114,6 +106,17 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
     return found._replace(is_cut=max(map(len, given[2:])) >= depth)
 
 
+def _in_best_files(generation: Generation, evidence: Evidence, search: Nearest) -> dict[str, float]:
+    """Return what a search finds in the best files alone."""
+    best = fill_paths(evidence)
+    if not best:
+        return {}
+    # The paths come from searches under the same filter, so they replace its own.
+    within = replace(search.keep or PointFilter(), paths=best, folders=(), not_paths=())
+    fill = replace(search, keep=within)
+    return _settled(generation, generation.store.search([fill]), [fill])[0]
+
+
 def _with_named(
     generation: Generation,
     question: Question,
@@ -124,9 +127,6 @@ def _with_named(
     """Add the chunks with codes, literals and names of a question to the few that mention it; return likely ones too.
 
     Parameters:
-        generation: to search.
-        question: with the names.
-        keep: chunks that count; None for all.
         few: chunks mentioning the question.
         chunks: found by words.
     """
@@ -149,7 +149,6 @@ def for_example(generation: Generation, wanted: Wanted, example: Example, times:
     """Find candidates like the chunks at a place, without those themselves.
 
     Parameters:
-        generation: to search.
         wanted: its vectors are those of the place.
         example: from `find_example`.
         times: depth of each search, as a multiple of the usual one.

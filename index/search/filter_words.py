@@ -25,11 +25,7 @@ def is_filter(name: str, value: str) -> bool:
 
 
 def notes_on_words(text: str) -> Iterator[str]:
-    """Yield a note for each word that is almost a filter: misspelled, of another search engine, or with a blank.
-
-    Parameters:
-        text: of a question, without its filters.
-    """
+    """Yield a note for each word that is almost a filter: misspelled, of another search engine, or with a blank."""
     for found in _WORD.finditer(text):
         whole, name, value = found[0], found[2].lower(), found[3]
         if (found[2] in _NAMES and is_filter(name, value)) or value.isdecimal():

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -64,7 +64,6 @@ class Filtered:
     """A query with the filters of its text as its own.
 
     Attributes:
-        query: to answer.
         told: the reason for each filter that was taken as words; empty without any.
         written: filters of the text, as written there.
     """
@@ -81,29 +80,17 @@ def with_filters(generation: Generation, query: Query, root: str) -> Filtered:
     `sym:Bind` asks for the name. A question of several lines is taken as it is.
 
     Parameters:
-        generation: knows its languages, kinds and paths.
         query: as asked.
         root: of the index, absolute.
 
     Raises:
         QueryError: the text has nothing but filters, or a filter is one of nothing in the index.
-        ManifestError: the index cannot be read.
     """
     root = PurePath(root).as_posix()
     query = _named(generation, query, root)
     is_line = ":" in query.text and "\n" not in plain_text(query.text).strip()
     found = [it for it in FILTER.finditer(query.text) if is_filter(it[2], it[3])] if is_line else []
-    notes, left, written = list[str](), query.text, list[str]()
-    for filtered in found:
-        is_not, name, value = bool(filtered[1]), filtered[2], filtered[3].strip('"')
-        narrowed = _narrowed(generation, query, name, value, root, is_not=is_not)
-        is_name = name in {"sym", "symbol"} and not is_not
-        if narrowed is None and not is_name:
-            notes.append(f"`{filtered[0]}` is taken as words: {_reason(generation, name, value, is_not=is_not)}")
-            continue
-        query = narrowed or query
-        written += [] if is_name else [filtered[0]]
-        left = left.replace(filtered[0], value if is_name else "", 1)
+    query, left, written, notes = _read_filters(generation, query, found, root)
     text = " ".join(left.split()) if found else query.text
     # A question for an issue alone is one for its number.
     text = text or " ".join(f"#{name.rpartition('#')[2]}" for name in query.issues)
@@ -116,6 +103,24 @@ def with_filters(generation: Generation, query: Query, root: str) -> Filtered:
     query = replace(query, text=text)
     check_filters(generation, query)
     return Filtered(query, "; ".join(notes), tuple(written))
+
+
+def _read_filters(
+    generation: Generation, query: Query, found: Iterable[re.Match[str]], root: str
+) -> tuple[Query, str, list[str], list[str]]:
+    """Return the query with the filters of its text, the text left, those filters, and notes on words that are none."""
+    left, written, notes = query.text, list[str](), list[str]()
+    for filtered in found:
+        is_not, name, value = bool(filtered[1]), filtered[2], filtered[3].strip('"')
+        narrowed = _narrowed(generation, query, name, value, root, is_not=is_not)
+        is_name = name in {"sym", "symbol"} and not is_not
+        if narrowed is None and not is_name:
+            notes.append(f"`{filtered[0]}` is taken as words: {_reason(generation, name, value, is_not=is_not)}")
+            continue
+        query = narrowed or query
+        written += [] if is_name else [filtered[0]]
+        left = left.replace(filtered[0], value if is_name else "", 1)
+    return query, left, written, notes
 
 
 def with_leading_filters(generation: Generation, query: Query, root: str) -> Filtered:
@@ -221,7 +226,6 @@ def check_nothing(generation: Generation, filtered: Filtered) -> str:
 
     Raises:
         FilterError: it names what the index has, or the nearest folders and files.
-        ManifestError: the index cannot be read.
     """
     query, manifest = filtered.query, generation.manifest
     if not manifest.fact(COMPLETE_FACT) or not manifest.chunk_count():

@@ -54,8 +54,6 @@ def judged(
 
     Parameters:
         question: asked.
-        seen: of the answer.
-        chunks: of the index.
         missing: a note that nothing has the name asked for; empty if something has.
         is_file_missing: whether that is the name of a file: words tell whether the answer is one, never surely.
         is_route_missing: whether nothing declares the route asked for: only a text that has it as written is sure.

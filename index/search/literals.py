@@ -68,7 +68,6 @@ class Said(NamedTuple):
     """The few chunks that say something as it is written.
 
     Attributes:
-        ids: of them.
         texts: that they say, or most of.
         is_whole: whether they say the texts as they are written, not only most of them.
     """
@@ -82,13 +81,8 @@ def saying(generation: Generation, question: Question, found: Mapping[str, float
     """Find the few chunks that say a phrase of a question, or what it may be copied from.
 
     Parameters:
-        generation: to search.
         question: asked.
         found: BM25 of the chunks found for its words, by id.
-        keep: chunks that count; None for all.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     having = {phrase: _by_people(generation, _with_phrase(generation, phrase, keep)) for phrase in question.phrases}
     phrases = _said(having.items())
@@ -223,7 +217,7 @@ def _near(
 
 def _with_runs(text: str, near: Mapping[str, str]) -> list[str]:
     """Return the ids of the texts that have most of a pasted one, in runs of its words."""
-    texts = _plain(near)
+    texts = {name: " ".join(text.lower().split()) for name, text in near.items()}
     forms = [text] if "\n" in text else copied_in(text)
     return next((having for form in forms if (having := _sharing(form, texts))), [])
 
@@ -278,9 +272,6 @@ def _with_words(
     Each word's chunks are asked for by themselves: BM25 of all words prefers short chunks with some of them.
 
     Parameters:
-        generation: to search.
-        parts: texts.
-        keep: chunks that count; None for all.
         may_lack_one: where no chunk has all of several words, return those lacking one: it may be of a value.
     """
     wanted = [_terms(part) for part in parts]
@@ -298,9 +289,7 @@ class _Postings:
     """The chunks with some terms.
 
     Attributes:
-        generation: to search.
         few: of each term the best chunks with their scores by id, at most `_RARE`.
-        keep: chunks that count; None for all.
         most: chunks with a term to ask for.
     """
 
@@ -379,7 +368,3 @@ def _texts(generation: Generation, ids: Sequence[str]) -> dict[str, str]:
     chunks = generation.candidates.of(ids)
     read = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
     return {chunk.id: text for chunk, text in zip(chunks, read, strict=True)}
-
-
-def _plain(texts: Mapping[str, str]) -> dict[str, str]:
-    return {name: " ".join(text.lower().split()) for name, text in texts.items()}

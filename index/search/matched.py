@@ -36,12 +36,8 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
     A prototype in a header declares, an extension in Swift adds. Those of tests and examples come after all of these.
 
     Parameters:
-        generation: of the results.
         question: names a symbol.
         ranked: best first, after `exact_first`.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     tied = _tied(question, ranked)
     is_line = question.symbol in question.declared
@@ -122,13 +118,9 @@ def without_other_kinds(
     """Put results back that come first for a definition of the symbol asked for which is of none of some kinds.
 
     Parameters:
-        generation: of the results.
         question: names a symbol.
         ranked, exact: before and after `exact_first`.
         kinds: asked for; empty for all.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     lifted = [entry for entry in exact if PART in entry.parts] if kinds and question.symbol else []
     payloads = generation.store.payloads([entry.candidate.id for entry in lifted], ["definitions"]) if lifted else {}
@@ -169,15 +161,10 @@ def namings(
     A result in the middle of a long symbol has that symbol, whose declaration is in a chunk before it.
 
     Parameters:
-        generation: of the results.
         question: names a symbol, or has words that a definition's name and lines have too.
-        found: of a page.
         payloads: of these, with their texts and definitions.
         lines: of each the line that the question names in it, if it does.
         kinds: of definitions to name results after; empty for all.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     roots = roots_of(question)
     named: list[Naming | None] = []
@@ -193,11 +180,9 @@ def namings(
         if at is None and chunk.symbol and source_type_of(chunk.language) == CODE:
             parts.append(len(named))
         named.append(_of(at, chunk.start_line, text) if at else _section(question, roots, chunk, text, asked))
-    if parts:
-        for place, whole in zip(
-            parts, _declared_before(generation, [found[place] for place in parts], kinds), strict=True
-        ):
-            named[place] = whole
+    wholes = _declared_before(generation, [found[place] for place in parts], kinds) if parts else []
+    for place, whole in zip(parts, wholes, strict=True):
+        named[place] = whole
     return named
 
 

@@ -67,16 +67,10 @@ def hits_of(
     """Return hits of the results of a page, named after the definitions that they were found for.
 
     Parameters:
-        generation: of the results.
-        question: that they answer.
-        shown: the results.
         payloads: their stored fields, by id.
         chances: that each is what was asked; None where that isn't known.
         lines: asked for, by id of the chunk.
         kinds: of symbols that were asked for.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     chunks = [entry.candidate for entry in shown]
     contents = [payloads[chunk.id] for chunk in chunks]

@@ -55,10 +55,8 @@ class Searching:
     """Everything a search needs beside the query.
 
     Attributes:
-        generation: to search.
         routes: the models that embed the question; None without any.
         reranker: None for the first stage's order.
-        rerank: options of the reranker.
         turns: held while a search keeps the processor busy, given back while it waits for a model. None for none.
         root: of the index, absolute; paths of a trace may begin with it.
     """
@@ -80,7 +78,6 @@ def find(searching: Searching, query: Query) -> Page:
 
     Raises:
         QueryError: a parameter of the query is not valid, or the index has no language, kind or path asked for.
-        StoreError, ManifestError: the index cannot be read.
     """
     asked = _read(searching, query)
     text = asked.query.text
@@ -136,7 +133,6 @@ class _Asked:
         names: the question, with the names that it consists of.
         lookup: remembers the chunks that define these.
         keys: of the names that the question may be as it is written.
-        vectors: to search for, by space.
         degraded: the reason if some are missing.
     """
 
@@ -187,8 +183,6 @@ class _Look:
     Attributes:
         wanted, pinned: what was looked for.
         results: best first.
-        found: by the last look.
-        shown: results of the page.
         payloads: fields of these and of the first results, by id.
         unread: the reasons if a model did not read the results.
     """
@@ -270,40 +264,53 @@ def _looked(
     Returns:
         The results, the last look, and the reasons if a model did not read the results.
     """
-    query, example = asked.query, asked.example
-    generation, question, is_semantic = searching.generation, wanted.question, query.mode is SearchMode.SEMANTIC
-    weights = (
-        ALIKE if example else by_meaning(question) if wanted.mode is SearchMode.SEMANTIC else weights_for(question)
-    )
+    generation, question, example = searching.generation, wanted.question, asked.example
+    weights = by_meaning(question) if wanted.mode is SearchMode.SEMANTIC else weights_for(question)
     results: list[Ranked] = []
     late = ""
     for times in _DEPTHS:
-        found = (
-            for_example(generation, wanted, example, times)
-            if example
-            else for_question(generation, wanted, times, pinned.ids)
-        )
-        ranked: Sequence[Ranked] = rank(question, found.evidence, weights, pinned.ids)
-        if times == 1 and not example:
-            is_readable = wanted.mode is SearchMode.HYBRID and all(it.startswith(KNOWN_SPACE) for it in wanted.vectors)
-            # Lines that were asked for come first, as they were found: nobody reads for those behind them.
-            if is_readable and not (pinned.ids and asked.names.routed):
-                ranked, late = _read_again(searching, question, ranked)
-            ranked, failed = _reranked(searching, question.said, ranked)
-            late = _joined(" ", late, failed)
-        if not is_semantic and not example:
-            exact = exact_first(question, ranked, found.evidence.mentioning)
-            exact = without_other_kinds(generation, question, ranked, exact, query.kinds)
-            exact = definitions_first(generation, question, exact) if question.symbol else exact
-            ranked = pinned_first(exact, pinned.ids)
+        ranked: Sequence[Ranked]
+        if example:
+            found = for_example(generation, wanted, example, times)
+            ranked = rank(question, found.evidence, ALIKE, pinned.ids)
+        else:
+            found = for_question(generation, wanted, times, pinned.ids)
+            ranked = rank(question, found.evidence, weights, pinned.ids)
+            if times == 1:
+                ranked, late = _reordered_by_models(searching, asked, wanted, pinned, ranked)
+            if asked.query.mode is not SearchMode.SEMANTIC:
+                ranked = _named_first(generation, question, asked.query, found, ranked, pinned)
         results = [*results, *_new(ranked, results)] if results else [*ranked]
         if len(results) > end or not found.is_cut:
             break
     return results, found, late
 
 
+def _reordered_by_models(
+    searching: Searching, asked: _Asked, wanted: Wanted, pinned: Pinned, ranked: Sequence[Ranked]
+) -> tuple[Sequence[Ranked], str]:
+    """Order the results by the reader, then by the reranker; the second value is the reasons if one failed."""
+    failed = ""
+    is_readable = wanted.mode is SearchMode.HYBRID and all(it.startswith(KNOWN_SPACE) for it in wanted.vectors)
+    # Lines that were asked for come first, as they were found: nobody reads for those behind them.
+    if is_readable and not (pinned.ids and asked.names.routed):
+        ranked, failed = _read_again(searching, wanted.question, ranked)
+    ranked, later = _reranked(searching, wanted.question.said, ranked)
+    return ranked, _joined(" ", failed, later)
+
+
+def _named_first(
+    generation: Generation, question: Question, query: Query, found: Found, ranked: Sequence[Ranked], pinned: Pinned
+) -> Sequence[Ranked]:
+    """Put definitions of the name asked for first, and before them the places."""
+    exact = exact_first(question, ranked, found.evidence.mentioning)
+    exact = without_other_kinds(generation, question, ranked, exact, query.kinds)
+    exact = definitions_first(generation, question, exact) if question.symbol else exact
+    return pinned_first(exact, pinned.ids)
+
+
 def _vectors_of(example: Example, query: Query) -> tuple["Vectors", str]:
-    """The vectors of a place, and the reason if there are none although they were asked for."""
+    """Return the vectors of a place, and the reason if there are none although they were asked for."""
     if query.mode is SearchMode.LEXICAL:
         return {}, ""
     is_lacking = query.mode is SearchMode.SEMANTIC and not example.vectors
@@ -368,12 +375,12 @@ def _reranked(searching: Searching, question: str, ranked: Sequence[Ranked]) -> 
 
 
 def _read_text(payload: Mapping[str, Any]) -> str:
-    """The text of a chunk for a reranker: its path, then the text shown to people."""
+    """Return the text of a chunk for a reranker: its path, then the text shown to people."""
     return f"{payload.get('path', '')}\n{payload.get('content') or payload.get('text', '')}"
 
 
 def _new(ranked: Iterable[Ranked], before: Iterable[Ranked]) -> list[Ranked]:
-    """The results of a deeper look without those found before, or of the same text."""
+    """Return the results of a deeper look without those found before, or of the same text."""
     known = {text for entry in before for text in _identity(entry)}
     return [entry for entry in ranked if known.isdisjoint(_identity(entry))]
 

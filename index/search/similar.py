@@ -43,7 +43,6 @@ def find_example(generation: Generation, query: Query, question: Question) -> Ex
 
     Raises:
         QueryError: `Query.like` is no place in the index, or the file has no such line.
-        StoreError, ManifestError: the index cannot be read.
     """
     if not query.like:
         return None
@@ -57,7 +56,7 @@ def find_example(generation: Generation, query: Query, question: Question) -> Ex
 
 
 def _rows_at(rows: Sequence[ChunkRow], lines: Lines) -> list[ChunkRow]:
-    """The chunks of a file with one of these lines; for blank lines, which no chunk has, the next one."""
+    """Return the chunks of a file with one of these lines; for blank lines, which no chunk has, the next one."""
     path, first, last = lines
     if first < 1 or last < first or first > rows[-1].end_line:
         end = rows[-1].end_line
@@ -102,7 +101,7 @@ def _shown(lines: Lines) -> str:
 
 
 def _unknown(generation: Generation, lines: Lines) -> UnknownNameError:
-    """The error for a file that is not in the index; its remedy names files that may be meant."""
+    """Return the error for a file that is not in the index; its remedy names files that may be meant."""
     path = lines.path
     meant = [known for known in generation.paths.with_chunks() if known.endswith(f"/{path}")][:_MOST_SHOWN]
     remedy = f"Is it {' or '.join(meant)}?" if meant else "Give the path as results show it, relative to the root."

@@ -35,15 +35,7 @@ class _Row(NamedTuple):
 
 
 def parents_of(generation: Generation, hits: Sequence[Candidate]) -> tuple[Parent, ...]:
-    """Find small parents with at least two hits and at least half of their text in hits; only the outermost.
-
-    Parameters:
-        generation: of the hits.
-        hits: chunks whose text is shown as it is.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Find small parents with at least two hits and half of their text in hits; only the outermost."""
     found: list[Parent] = []
     # A type and its enclosing type have the same chunks around the same hits.
     rows_near = cache(partial(_rows_near, generation.manifest))
@@ -72,14 +64,10 @@ def _families(hits: Iterable[Candidate]) -> dict[tuple[str, str], list[int]]:
 
 def _around(symbol: str) -> Iterator[str]:
     """Yield a qualified name or heading path, then those of its enclosing symbols: "a.b.c", "a.b", "a"."""
-    separator = _separator(symbol)
+    separator = " > " if " > " in symbol else "."
     while symbol:
         yield symbol
         symbol = symbol.rpartition(separator)[0]
-
-
-def _separator(symbol: str) -> str:
-    return " > " if " > " in symbol else "."
 
 
 def _rows_near(manifest: Manifest, path: str, positions: range) -> list[_Row]:
@@ -89,7 +77,7 @@ def _rows_near(manifest: Manifest, path: str, positions: range) -> list[_Row]:
 def _rows(
     rows_near: Callable[[str, range], Sequence[_Row]], path: str, symbol: str, positions: Sequence[int]
 ) -> list[_Row]:
-    """The chunks of a symbol side by side around some of them, in order; none if they may be too many."""
+    """Return the chunks of a symbol side by side around some of them, in order; none if they may be too many."""
     near = range(max(0, min(positions) - _MOST_CHUNKS), max(positions) + _MOST_CHUNKS)
     rows = rows_near(path, near)
     before = [row for row in rows if row.position < positions[0]]

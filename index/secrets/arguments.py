@@ -37,11 +37,7 @@ _SINGLE = re.compile(r"(?i:\.auth\()[\"'](?P<secret>[^\s\"'`]{6,300})[\"']\)")
 
 
 def arguments(text: str, places: Mapping[str, Sequence[int]]) -> Iterator[Match]:
-    """Yield the first argument after others which has the form of a password.
-
-    Parameters:
-        places: positions of each of CALLS in the text.
-    """
+    """Yield the first argument after each of CALLS, at their places, that has the form of a password."""
     for literal in CALLS:
         for place in places[literal]:
             if found := _CALL.match(text, place):

@@ -218,13 +218,9 @@ def _plain_weakness(file: _File, place: int, gap: str, marks: str) -> bool | Non
         # A sentence about a password is no password.
         return file.is_prose and "=" not in gap
     line = file.line_before(place)
-    if marks == "=" and _is_in_string(line):
+    if marks == "=" and any(line.count(quote) % 2 for quote in _QUOTES):
         return True
     return True if marks in {":", "="} and _COMMENT.match(line) else None
-
-
-def _is_in_string(line: str) -> bool:
-    return any(line.count(quote) % 2 for quote in _QUOTES)
 
 
 def _directive_weakness(file: _File, place: int) -> bool | None:

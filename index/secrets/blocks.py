@@ -130,11 +130,7 @@ KEY_HEADS = {"private-lines:": "private-mac", "static key v1-----": "-----end"}
 
 
 def lists_of_users(text: str, places: Sequence[int]) -> Iterator[Match]:
-    """Yield the passwords of lists for chpasswd, "root:..." on each line after its name.
-
-    Parameters:
-        places: positions of "chpasswd" in the text.
-    """
+    """Yield the passwords of lists for chpasswd, at its places: "root:..." on each line after its name."""
     start = 0
     for place in places:
         if place < start:

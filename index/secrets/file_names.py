@@ -110,11 +110,7 @@ _IS_ENVIRONMENT = re.compile(r"\.env\.|\.dev\.vars\.")
 
 
 def is_secret_path(path: str) -> bool:
-    """Whether a file's name, or its name in its folder, marks it as secret.
-
-    Parameters:
-        path: relative to the root with "/" between parts.
-    """
+    """Whether a file's name, or its name in its folder, marks it as secret."""
     low = path.lower()
     name = low.rpartition("/")[2]
     suffix = name.rpartition(".")[2]
@@ -153,11 +149,7 @@ _MARKS = re.compile("[=:]")
 
 
 def shown_path(path: str) -> str:
-    """Return a path without the secrets in its names: "a/[secret 3f2a91c0].txt"; the same path if there are none.
-
-    Parameters:
-        path: relative to the root with "/" between parts.
-    """
+    """Return a path without the secrets in its names: "a/[secret 3f2a91c0].txt"; the same path if there are none."""
     matches = _secrets_in(path)
     if not matches:
         return path

@@ -50,12 +50,7 @@ _IN_SETTINGS, _IN_CODE = pattern_of(sorted(_WORDS)), pattern_of(sorted(_WORDS - 
 
 
 def own_matches(view: Readable, path: str) -> Iterator[Match]:
-    """Yield secrets of a text by our own rules, in no order; they may overlap.
-
-    Parameters:
-        view: of the text.
-        path: of the file: in some kinds of files values have no quotes.
-    """
+    """Yield secrets by our own rules, in no order; they may overlap. The path tells if values lack quotes."""
     text, low, data = view.text, view.low, view.low.encode("ascii")
     takes_all = takes_bare(path.rpartition("/")[2]) or path.endswith(".json")
     places = _places(data, _IN_SETTINGS if takes_all else _IN_CODE)

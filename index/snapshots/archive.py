@@ -177,7 +177,6 @@ def opened_archive(file: Path, told: str = "") -> Iterator[Archive]:
     """Open an archive, possibly forged, while a block runs.
 
     Parameters:
-        file: its path.
         told: stands for the path in messages.
 
     Raises:

@@ -37,8 +37,6 @@ def publish_base(
 
     Parameters:
         generation, options: as in `write_snapshot`.
-        variables: of services.
-        name: of the base.
         keep: collections of the base that stay, with the new one.
 
     Raises:
@@ -84,7 +82,6 @@ class Taking(Restoring):
 
     Parameters:
         archive, snapshot: of its rows.
-        note: of the base.
     """
 
     def __init__(self, archive: Archive, snapshot: Snapshot, note: BaseNote) -> None:
@@ -121,11 +118,6 @@ class Taking(Restoring):
 @contextmanager
 def opened_base(name: str, options: IndexOptions, variables: Variables) -> Iterator[Taking]:
     """Read the rows of a base while a block runs, and verify them.
-
-    Parameters:
-        name: of the base.
-        options: of the index.
-        variables: of services.
 
     Raises:
         SnapshotError: it is damaged, or does not fit the options.

@@ -146,8 +146,6 @@ def read_chunk(line: bytes, path: str, least: int, dimensions: Mapping[str, int]
     """Read a chunk: its row and its point.
 
     Parameters:
-        line: of the snapshot.
-        path: of its file.
         least: its position is this or higher: that of one without meaning is not there.
         dimensions: of the spaces that there are, by the names of their vectors.
 

@@ -69,11 +69,6 @@ def portable(options: IndexOptions) -> IndexOptions:
 def read_manifest(archive: Archive, options: IndexOptions, wanted: int = FORMAT) -> Snapshot:
     """Read the manifest of a snapshot, verify its records' checksum, and refuse one that does not fit.
 
-    Parameters:
-        archive: of the snapshot.
-        options: of the index.
-        wanted: its format.
-
     Raises:
         SnapshotError: it is damaged, of another format, or was made with other options.
     """

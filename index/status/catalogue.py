@@ -47,7 +47,6 @@ def make_room(kept: Path, options: IndexOptions, variables: Variables) -> Iterat
 
     Parameters:
         kept: the folder of an index to keep in any case.
-        options, variables: of its indexes and services.
 
     Yields:
         A sentence for each deleted index, and one if the rest is still too large.
@@ -86,7 +85,6 @@ def indexes_of(root: Path, options: IndexOptions) -> list[Path]:
 
     Parameters:
         root: a real path, as far as it exists.
-        options: location of indexes.
 
     Raises:
         StoreError: as `index_folder`.
@@ -98,11 +96,7 @@ def indexes_of(root: Path, options: IndexOptions) -> list[Path]:
 
 
 def foreign_index(root: Path) -> str:
-    """Report a `.cqm/` in a project not made by this user's CQM; empty if there is none.
-
-    Parameters:
-        root: a real path, as far as it exists.
-    """
+    """Report a `.cqm/` in a project not made by this user's CQM; empty if there is none."""
     try:
         proven_folder(project_index(root))
     except ForeignIndexError as error:

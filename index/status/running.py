@@ -35,7 +35,6 @@ class Run:
     """One piece of work in progress.
 
     Parameters:
-        runs: contains it.
         task: as in `Running`.
     """
 
@@ -77,11 +76,7 @@ class Run:
 
 
 class Runs:
-    """All work in progress in an index opened by this process.
-
-    Parameters:
-        folder: of the index.
-    """
+    """All work in progress in an index opened by this process."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -106,7 +101,7 @@ class Runs:
         return tuple(run.now for run in tuple(self._runs))
 
     def stopped(self) -> Running | None:
-        """The last update of all files, if it didn't finish."""
+        """Return the last update of all files, if it didn't finish."""
         return self._stopped if self._runs else _cut_short(_read(self._folder))
 
     def tell(self) -> None:
@@ -132,7 +127,7 @@ class Runs:
                 self._held.release()
 
     def _told(self) -> tuple[Running, ...]:
-        """The work that other processes are told of."""
+        """Return the work that other processes are told of."""
         latest = time.time() - _BRIEF_SECONDS
         return tuple(it for it in self.running() if it.task != UPDATE_OF_PATHS or it.started_at <= latest)
 
@@ -146,11 +141,7 @@ class Runs:
         self._is_silent = not self._held.is_locked
 
     def _write(self, seconds: float = 0) -> None:
-        """Write the state unsynced: a sync costs as much as a small update, and after a power cut nothing runs.
-
-        Parameters:
-            seconds: longest wait for the lock.
-        """
+        """Write the state unsynced: a sync costs as much as a small update, and after a power cut nothing runs."""
         told = self._told()
         if told and not self._held.is_locked:
             self._take(seconds)
@@ -176,11 +167,7 @@ _NOTHING = _Noted((), None)
 
 
 def read_running(folder: Path) -> tuple[tuple[Running, ...], Running | None]:
-    """Return the work in progress in an index opened by any process, and the last full update if it was cut short.
-
-    Parameters:
-        folder: of the index; nothing is created in it.
-    """
+    """Return the work in any process, and the last full update if it was cut short; create nothing in the folder."""
     noted = _read(folder)
     while noted.runs:
         if _is_alive(folder):

@@ -89,10 +89,8 @@ def building_beside(
     """Return the generation built beside the serving one of an open index.
 
     Parameters:
-        folder, options: of the index.
         serving: name of the serving generation.
         building: what this process builds, if it does.
-        running: the work in progress.
     """
     if building is None:
         return read_building(folder, serving, running, options)
@@ -223,11 +221,7 @@ def _last_update(noted: str) -> LastUpdate | None:
 
 
 def freshness(root: Path, manifest: Manifest | None, pending: int | None = None) -> Freshness:
-    """Return the freshness recorded in a manifest, with the commit checked out now.
-
-    Parameters:
-        pending: as in `Freshness`; None if unknown.
-    """
+    """Return the freshness recorded in a manifest, with the commit checked out now."""
     fact = manifest.fact if manifest else lambda _: ""
     compared_at = float(fact(COMPARED_FACT) or 0)
     head = checkout.head(folder_of(root))

@@ -113,11 +113,7 @@ class Store(Protocol):
     """Whether everything is stored in the generation's folder."""
 
     def create(self, spaces: Mapping[str, int] = NO_SPACES) -> None:
-        """Create an empty store and open it.
-
-        Parameters:
-            spaces: names and dimensions of vector spaces that will surely be needed; `ensure_space` is called anyway.
-        """
+        """Create an empty store with the spaces surely needed, and open it; `ensure_space` is called anyway."""
 
     def load(self) -> None:
         """Open an existing store.
@@ -206,12 +202,7 @@ class Base(Protocol):
 def search_each(
     searches: Sequence[Nearest], ask: Callable[[list[Nearest]], Iterable[dict[str, float]]]
 ) -> list[dict[str, float]]:
-    """Return each search's results, asking only for searches able to find anything.
-
-    Parameters:
-        searches: in the order of the answers.
-        ask: answers one or more searches, in their order.
-    """
+    """Return each search's results, asking in one call, in order, only for searches able to find anything."""
     asked = [search for search in searches if not search.is_empty]
     answers = iter(ask(asked) if asked else ())
     return [{} if search.is_empty else next(answers) for search in searches]
@@ -221,7 +212,6 @@ def stored_point(name: str, payload: Mapping[str, Any] | None, vectors: object) 
     """Convert a point returned by a store.
 
     Parameters:
-        name: its id.
         payload: None for none.
         vectors: by name, dense ones as lists, sparse ones with `indices` and `values`.
     """

@@ -45,11 +45,6 @@ MARKS = 1
 class SharedBase:
     """A base by its name on the configured server. Contacts nothing until it is asked.
 
-    Parameters:
-        name: of the base.
-        options: of the server.
-        variables: of services.
-
     Raises:
         StoreError: no server is configured, its address or key cannot be used, or the name is none.
     """
@@ -109,11 +104,7 @@ class SharedBase:
         return QdrantReader(collection, self._server, self._options)
 
     def delete_older(self, keep: int) -> list[str]:
-        """Delete the oldest collections of the base; return their names. One that is just being made stays.
-
-        Parameters:
-            keep: collections to keep, with the present one.
-        """
+        """Delete all but the `keep` newest collections of the base; return their names. One just being made stays."""
         now = self.find()
         of_base = re.compile(f"{re.escape(self._alias)}-[0-9]{{20}}-[0-9a-f]{{8}}")
         answer = self._server.ask("looked at", lambda client: client.get_collections())
@@ -135,7 +126,7 @@ def bases_on(server: QdrantServer, options: StoreOptions) -> dict[str, str]:
 
 
 def _beginning(options: StoreOptions) -> str:
-    """The beginning of all aliases of bases. No index has such a one: there "-" stands behind the prefix."""
+    """Return the beginning of all aliases of bases. No index has such a one: there "-" stands behind the prefix."""
     return f"{options.prefix}_base-"
 
 

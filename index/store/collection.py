@@ -36,8 +36,6 @@ class CollectionNote:
     """The collection of a generation.
 
     Attributes:
-        url: of the server.
-        name: of the collection.
         alias: always stands for the serving generation's collection.
         marks: marks the collection may have; two while one replaces the other, none before it is made.
     """
@@ -61,9 +59,7 @@ class BaseNote:
     """The shared base under a generation's local layer.
 
     Attributes:
-        url: of the server.
         name: the team's name of the base.
-        collection: with its points.
         spaces: names of its possible vectors.
         points: of chunks and files.
         others: all other points.
@@ -104,12 +100,7 @@ def new_mark() -> str:
 
 
 def new_note(place: Path, options: StoreOptions) -> CollectionNote:
-    """Return a note for a new collection, with the index's existing alias on this server, if any.
-
-    Parameters:
-        place: the folder of the generation, in the folder of the index.
-        options: of the server.
-    """
+    """Return a note for a new collection, with the index's existing alias on this server, if any."""
     folder = place.parent
     known = (note.alias for note in _notes(folder) if note.url == options.url)
     inside = folder.parent

@@ -49,7 +49,6 @@ class EdgeStore:
     Searches and writes may come from any thread. Every method raises StoreError when the shard refuses.
 
     Parameters:
-        folder: the shard's own folder.
         flushing: returns a context for every flush; it ends without an error once all earlier writes are on disk.
         is_settled: whether the folder's whole content is known to be on disk.
         weighs: whether a new shard weighs words by their document frequencies.
@@ -208,12 +207,7 @@ class EdgeStore:
         return len(ids - set(self.ids()))
 
     def count_vectors(self, space: str, but: Sequence[str] = ()) -> int:
-        """Count the points with a dense vector in a space.
-
-        Parameters:
-            space: to count.
-            but: ids of points to leave out.
-        """
+        """Count the points with a dense vector in a space, without some ids."""
         import qdrant_edge as edge
 
         out: list[Any] | None = [edge.HasIdCondition({*map(stored_id, but)})] if but else None
@@ -222,11 +216,7 @@ class EdgeStore:
             return self._opened().count(edge.CountRequest(filter=keep))
 
     def count(self, what: str = "read") -> int:
-        """Count all points.
-
-        Parameters:
-            what: the count is for, in an error: "opened".
-        """
+        """Count all points; an error says for what: "opened"."""
         with translated(self._folder, what):
             return self._opened().info().points_count
 

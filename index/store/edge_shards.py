@@ -51,7 +51,6 @@ def make_shard(
     """Make an empty shard in a folder that isn't there yet, and open it.
 
     Parameters:
-        folder: of the shard.
         spaces: dimensions of its vectors by the names of their spaces.
         weighs: whether words are weighed by their document frequencies.
         is_base: whether it is filled once, optimized, and then only read: it is mapped from disk and has no log.
@@ -172,7 +171,6 @@ def translated(folder: Path, verb: str) -> Iterator[None]:
     """Turn Edge's errors in a block, which are plain `Exception`, into errors of the index.
 
     Parameters:
-        folder: of the shard.
         verb: what the block does to the store, for the message: "written".
 
     Raises:

@@ -75,7 +75,6 @@ class LayeredStore:
 
     Parameters:
         place: the folder of the generation with the frequencies of the base.
-        note: of the base.
         base: weighs nothing; closed with the store.
         layer: made to weigh nothing.
     """

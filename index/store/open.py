@@ -49,9 +49,7 @@ def open_store(
     """Return the store of a generation, not yet created or loaded.
 
     Parameters:
-        place: the folder of the generation.
         options: of the server; a generation already begun stays in its place.
-        variables: of services.
         flushing: as in `EdgeStore`.
         is_begun: whether it may contain anything.
         is_settled: whether the folder's whole content is known to be on disk.

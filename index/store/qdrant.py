@@ -40,9 +40,7 @@ class QdrantStore(QdrantReader):
 
     Parameters:
         place: the folder of the generation with the note.
-        note: of the collection.
         server: of the collection; closed with the store.
-        options: for creating the collection.
         flushing: returns a context; it ends without an error once all earlier writes are safe.
         weighs: whether the server weighs words by their document frequencies.
     """

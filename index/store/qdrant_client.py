@@ -57,7 +57,6 @@ class QdrantServer:
 
     Parameters:
         options: its address, key, time limits and retries.
-        variables: of services.
         client: sends requests; None to create it from the options.
 
     Raises:
@@ -83,7 +82,6 @@ class QdrantServer:
 
         Parameters:
             what: completes "cannot be ..." in messages: "searched".
-            request: sends it with the client.
             brief: somebody waits: allow only one retry.
 
         Raises:

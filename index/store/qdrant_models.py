@@ -37,11 +37,7 @@ QUANTIZATIONS: dict[str, "Callable[[], models.QuantizationConfig | None]"] = {
 
 
 def collection(options: StoreOptions, *, weighs: bool) -> dict[str, Any]:
-    """Return the parameters of a new collection, without its name.
-
-    Parameters:
-        weighs: whether it weighs words by their document frequencies.
-    """
+    """Return the parameters of a new collection without its name; words may be weighed by document frequency."""
     from qdrant_client import models
 
     idf = models.SparseVectorParams(modifier=models.Modifier.IDF if weighs else None)

@@ -35,9 +35,7 @@ class QdrantReader:
     """A collection that is only read. Contacts nothing until it is asked.
 
     Parameters:
-        name: of the collection.
         server: of the collection; closed with the reader.
-        options: for searching the collection.
     """
 
     def __init__(self, name: str, server: QdrantServer, options: StoreOptions) -> None:
@@ -58,11 +56,7 @@ class QdrantReader:
         """Do nothing: it is looked at when it is asked."""
 
     def exists(self, what: str, *, brief: bool = False) -> bool:
-        """Whether the collection is there.
-
-        Parameters:
-            what, brief: as in `QdrantServer.ask`.
-        """
+        """Whether the collection is there; see `QdrantServer.ask`."""
         return self._ask(what, lambda client: client.collection_exists(self._name), brief=brief)
 
     def ids_of_path(self, path: str) -> set[str]:
@@ -101,12 +95,7 @@ class QdrantReader:
         return {point_id(record.id): stored_indices(record.vector) for record in records}
 
     def count_vectors(self, space: str, but: Sequence[str] = ()) -> int:
-        """See `Store.count_vectors`.
-
-        Parameters:
-            space: to count.
-            but: ids of points to leave out.
-        """
+        """See `Store.count_vectors`."""
         from qdrant_client import models
 
         keep = models.Filter(
@@ -116,11 +105,7 @@ class QdrantReader:
         return self._count(keep)
 
     def count(self, what: str = "read") -> int:
-        """Count all points.
-
-        Parameters:
-            what: as in `QdrantServer.ask`.
-        """
+        """Count all points; see `QdrantServer.ask`."""
         return self._count(None, what)
 
     def rest(self, seconds: float) -> bool:  # noqa: ARG002 - of every store

@@ -69,9 +69,6 @@ def calls_in(text: str) -> tuple[str, ...]:
     """Return the functions that a trace or a profile names, innermost first, each once.
 
     One line is none but of a profile.
-
-    Parameters:
-        text: a question or a log.
     """
     text = text[:_MOST_CHARACTERS]
     # Most questions have no number.

@@ -72,13 +72,7 @@ def signature_of(lines: Sequence[str], it: StoredDefinition) -> str:
 
 
 def sections_of(kind: str, names: Sequence[str], text: str) -> list[StoredDefinition]:
-    """Return those names of a chunk which one of its lines declares, with their lines.
-
-    Parameters:
-        kind: of the chunk.
-        names: it defines, in order.
-        text: of the chunk.
-    """
+    """Return those names that a chunk defines and one of its lines declares, with their lines."""
     lines = [line[:_LONGEST_LINE] for line in text.split("\n")]
     declared = dict[str, list[int]]()
     for number, line in enumerate(lines):

@@ -72,11 +72,7 @@ class Told(NamedTuple):
 
 
 def told_places(text: str) -> list[Told]:
-    """Return the places that members of a text name, in the order of the text; marginal ones last.
-
-    Parameters:
-        text: JSON, XML or a log in which they may be, whole or cut.
-    """
+    """Return the places in JSON, XML or a log, whole or cut, that its members name, in order; marginal ones last."""
     if not _ANY.search(text):
         return []
     if "string(" in text:

@@ -133,12 +133,7 @@ def copied_in(text: str) -> list[str]:
 
 
 def pasted_in(text: str, *, is_prose: bool = False) -> list[str]:
-    """Return the parts of a text that are surely pasted: its blocks of code, lines of code, or a program's message.
-
-    Parameters:
-        text: as the user wrote it.
-        is_prose: whether its lines are prose, beside the blocks.
-    """
+    """Return the parts of a text that are surely pasted; of prose only its blocks of code and messages of programs."""
     text = text[:_MOST_READ]
     if "\n" in text.strip():
         blocks = [match[1] for match in _FENCED.finditer(text)] or [match[1] for match in _INDENTED.finditer(text)]
@@ -163,7 +158,6 @@ def format_fit(message: str, text: str) -> int:
 
     Parameters:
         message: of one line, without its head.
-        text: of a program.
     """
     most = max((_letters(it) for it in _LITERAL.finditer(text) if _makes(it[0][1:-1], message)), default=0)
     return most if most >= max(_LEAST_OF_FORMAT, _LEAST_FORMAT_SHARE * len(_LETTER.findall(message))) else 0

@@ -48,11 +48,7 @@ class Made(NamedTuple):
 
 
 def forms_of_line(line: str) -> list[str]:
-    """Return what a program may have formatted of a line of a log: all of it, and that without times and tags.
-
-    Parameters:
-        line: as the log has it.
-    """
+    """Return what a program may have formatted of a line of a log: all of it, and that without times and tags."""
     forms = [line.strip(), without_log_head(line.strip()).strip()]
     for _ in range(_MOST_TAGS):
         tag = _TAG.match(forms[-1])
@@ -76,7 +72,6 @@ def best_made(forms: Sequence[str], text: str) -> Made | None:
 
     Parameters:
         forms: of the line; see `forms_of_line`.
-        text: of a program.
     """
     made = (Made(weight, found.start()) for found in _LITERAL.finditer(text) if (weight := _weight(found[0], forms)))
     return max(made, default=None, key=lambda it: it.weight)

@@ -50,7 +50,8 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
     whole = Counter(of_path)
     vectors = []
     for chunk in chunks:
-        of_text = terms_of(_searched(chunk))
+        # Of markup all text counts: people search for ids and classes. Of JSON not, since its escapes hide words.
+        of_text = terms_of(chunk.text if chunk.language in _MARKUP else chunk.content or chunk.text)
         whole.update(of_text)
         of_header = (
             of_path * _PATH_WEIGHT,
@@ -64,7 +65,7 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
 
 
 def part_names(chunk: Chunk) -> list[str]:
-    """Names that a chunk defines without a piece of their own, such as fields: each after a ".", as in ".Command.Args".
+    """Return the names that a chunk defines without a piece of their own, such as fields: ".Command.Args".
 
     They are found by their name and tell nothing else of their chunk.
     """
@@ -72,11 +73,7 @@ def part_names(chunk: Chunk) -> list[str]:
 
 
 def definition_terms(language: str, defines: Sequence[str]) -> tuple[str, ...]:
-    """Label a chunk with the names it defines, to find it by them; nothing for other than code.
-
-    Parameters:
-        language, defines: as in `Chunk`.
-    """
+    """Label a chunk with the names it defines, to find it by them; nothing for other than code."""
     return tuple(dict.fromkeys(filter(None, map(name_key, defines)))) if source_type_of(language) == CODE else ()
 
 
@@ -141,11 +138,6 @@ def _searched_context(chunk: Chunk) -> str:
         return context
     lines = context.split("\n")
     return "\n".join(line for line in lines if not line.startswith((CLASS_NOTE, FIELDS_NOTE)))
-
-
-def _searched(chunk: Chunk) -> str:
-    # In markup the search text also contains ids and classes, which people search for. JSON's escapes would hide words.
-    return chunk.text if chunk.language in _MARKUP else chunk.content or chunk.text
 
 
 def _path_text(path: str) -> str:

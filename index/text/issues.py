@@ -58,11 +58,7 @@ def is_issue(text: str) -> bool:
 
 
 def lines_of_issue(text: str) -> Iterator[str]:
-    """Yield the lines of an issue that count; its title and the names in it twice.
-
-    Parameters:
-        text: one for which `is_issue` holds.
-    """
+    """Yield the lines of an issue (see `is_issue`) that count; its title and the names in it twice."""
     lines = _LINK.sub(" ", _without_comments(text)).split("\n")
     title = next((line for line in lines if line.strip()), "")
     if not (heading := _HEADING.match(title)) or not _is_given(heading[2] or heading[3]):

@@ -111,11 +111,7 @@ _BELOW = re.compile(
 
 
 def places_in(text: str) -> list[NamedPlace]:
-    """Return the places a text names, innermost call first; each once.
-
-    Parameters:
-        text: a question, a message or a log.
-    """
+    """Return the places that a question, message or log names, innermost call first; each once."""
     # Most questions have neither a number nor the title of a test.
     if not _ANY_SIGN.search(text):
         return []

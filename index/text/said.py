@@ -38,12 +38,7 @@ _NUMBER = re.compile(r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32
 
 
 def said(text: str, *, is_trace: bool) -> str:
-    """Return the words of a text that count; a question of one line, or of several that are no trace, as it is.
-
-    Parameters:
-        text: as the user wrote it.
-        is_trace: whether it names several places.
-    """
+    """Return the words of a text that count; a question of one line, or of several that are no trace, as it is."""
     if "\n" not in text.strip() and "\\n" not in text:
         return text
     of_issue = is_issue(text)

@@ -69,12 +69,7 @@ class SparseTerms:
 
 
 def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
-    """Return the terms of a question without phrasing words; if it has no others, they stay.
-
-    Parameters:
-        text: the question.
-        content: its `content_words`, for callers that have them already.
-    """
+    """Return the terms of a question without phrasing words; if it has no others, they stay."""
     content = content_words(text) if content is None else content
     weights: dict[int, float] = dict(count_terms(" ".join(content)))
     # A pasted log has thousands of words, a question a handful.
@@ -139,7 +134,6 @@ def terms_said(text: str, roots: Mapping[int, str]) -> frozenset[int]:
     """Return those of some terms that a text has: looking for a root is cheaper than splitting all words.
 
     Parameters:
-        text: any.
         roots: of each term the beginning of its words, in lower case, as `stem` gives it, without an "y" at its end;
             empty where it is not known.
     """

@@ -66,7 +66,6 @@ def hit_object(hit: Hit, question: str, *, explain: bool = False) -> JsonObject:
     """Convert one result, with its content where its text differs, and its enclosing declarations.
 
     Parameters:
-        hit: to convert.
         question: whose words are highlighted, where no matches of a text or pattern are; empty for none.
         explain: add the named parts of its score.
     """

@@ -78,7 +78,6 @@ def most_that_fit(count: int, budget: float, write: Callable[[int], str]) -> int
     """Return how many of some things fit into a reply's budget; 0 if it is above its budget without them.
 
     Parameters:
-        count: of things.
         budget: tokens of the whole text.
         write: makes the text with the first so many; more of them make no shorter text.
     """

@@ -37,7 +37,6 @@ class Source:
     """A chunk that lines are shown of.
 
     Attributes:
-        lines: of the chunk.
         costs: tokens of each line, with its end.
         extent: the lines of the definition it was found for, as positions in `lines`. Before `read_texts` it may begin
             before or end after them, and is empty if none is known; then it is the best part.
@@ -65,7 +64,6 @@ class Asked:
     Attributes:
         weights: of each term, the inverse frequency of the lines containing it.
         once: the terms of a single line.
-        sources: the chunks.
     """
 
     weights: Mapping[int, float]
@@ -93,7 +91,6 @@ def core_of(source: Source, asked: Asked, room: float) -> range:
     """Return the lines of a chunk that were asked for: its definition with a short comment above it, or the best part.
 
     Parameters:
-        source: the chunk.
         asked: result of `read_texts`.
         room: tokens of the whole reply.
     """
@@ -121,7 +118,6 @@ def best_lines(source: Source, symbol: str, core: range, asked: Asked, room: flo
     before them where it costs little. Of a core without room, long comments are shortened to their best lines first.
 
     Parameters:
-        source: the chunk.
         symbol: qualified name of the chunk's symbol; empty for none.
         core: result of `core_of`.
         asked: result of `read_texts`.

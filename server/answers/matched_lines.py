@@ -16,8 +16,6 @@ def matched_text(query: Query, answer: Answer, token_budget: int | None, *, root
     """Write the page of matching lines: ":" behind the number of a line that matches, "-" behind one around it.
 
     Parameters:
-        query: the text or pattern.
-        answer: its matching lines.
         token_budget: estimated tokens for the whole text; None for any number. Lines beyond it are on the next page.
         root: the searched root, for the header; empty to leave it out.
         mark: prefix of CQM's lines, where lines of files may stand above; a new one when empty.

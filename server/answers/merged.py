@@ -110,34 +110,15 @@ def within_root(what: str, name: str) -> str:
 
 
 def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
-    """Join answers to a query of `of_each_root`: those of the surest roots first, then by chance.
-
-    Of equal chance, definitions of the name that was asked for come before texts that have it.
-
-    Parameters:
-        query: as it was asked.
-        answers: by the name of their root.
-    """
+    """Join answers to a query of `of_each_root`, by the name of their root."""
     found = list(answers.values())
-    ranked = sorted(
-        (
-            (
-                _GRADES.index(answer.confidence),
-                -(hit.score if hit.chance is None else hit.chance),
-                name_key(hit.symbol) not in answer.asked_names,
-                _named(name, hit),
-            )
-            for name, answer in answers.items()
-            for hit in answer.hits
-        ),
-        key=itemgetter(0, 1, 2),
-    )
+    ranked = _ranked_hits(answers)
     counts = [answer.matched for answer in found if answer.matched]
     first, end = page_start(query.cursor), _end(query)
     is_more = len(ranked) > end or any(answer.next_cursor for answer in found)
     worst = min(found, key=lambda answer: _STATES.index(answer.freshness.state))
     return Answer(
-        hits=tuple(hit for *_, hit in ranked[first:end]),
+        hits=tuple(ranked[first:end]),
         next_cursor=str(end) if is_more and end < _MOST else "",
         mode=next((answer.mode for answer in found if answer.chunks and not answer.degraded), found[0].mode),
         degraded="; ".join(told_once({name: answer.degraded for name, answer in answers.items()})),
@@ -154,6 +135,24 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
     )
 
 
+def _ranked_hits(answers: Mapping[str, Answer]) -> list[Hit]:
+    """Return the hits of all roots, named after theirs: those of the surest roots first, then by chance.
+
+    Of equal chance, definitions of the name that was asked for come before texts that have it.
+    """
+    graded = [
+        (
+            _GRADES.index(answer.confidence),
+            -(hit.score if hit.chance is None else hit.chance),
+            name_key(hit.symbol) not in answer.asked_names,
+            replace(hit, path=f"{name}/{hit.path}"),
+        )
+        for name, answer in answers.items()
+        for hit in answer.hits
+    ]
+    return [hit for *_, hit in sorted(graded, key=itemgetter(0, 1, 2))]
+
+
 def _total(counts: Sequence[Matched]) -> Matched:
     return Matched(
         matches=sum(it.matches for it in counts),
@@ -163,7 +162,3 @@ def _total(counts: Sequence[Matched]) -> Matched:
         unread=sum(it.unread for it in counts),
         is_complete=all(it.is_complete for it in counts),
     )
-
-
-def _named(name: str, hit: Hit) -> Hit:
-    return replace(hit, path=f"{name}/{hit.path}")

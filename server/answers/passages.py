@@ -151,7 +151,6 @@ def assemble(read: Read, heads: Sequence[float], room: float) -> tuple[list[Pass
     """Make the passages of all hits, or of the first ones with room, in the order of their best hits.
 
     Parameters:
-        read: the answer.
         heads: tokens of the line above each hit.
         room: tokens for everything, with the names of left-over hits.
 
@@ -180,13 +179,13 @@ def chunk_lines(hit: Hit) -> list[str]:
 
 
 def _extent(hit: Hit) -> range:
-    """The lines of the definition a hit was found for, as positions in its text."""
+    """Return the lines of the definition a hit was found for, as positions in its text."""
     first, last = hit.extent if hit.extent and not hit.content else (0, -1)
     return range(first - hit.start_line, last + 1 - hit.start_line)
 
 
 def _asked_place(hit: Hit, lines: int) -> int | None:
-    """The line that the question names, as a position in the hit's lines; None where it is none of them."""
+    """Return the line that the question names, as a position in the hit's lines; None where it is none of them."""
     if hit.asked_line is None or hit.content:
         return None
     place = hit.asked_line - hit.start_line

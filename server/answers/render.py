@@ -48,8 +48,6 @@ def render_answer(
     """Write an answer: a header, then each passage with its place, symbols, kinds, chance and lines.
 
     Parameters:
-        query: the question.
-        answer: its results.
         token_budget: tokens of the whole text, mostly for the lines of the best hits; a part is kept for the names of
             the others.
         root: the searched root, for the header; empty to leave it out.
@@ -124,7 +122,7 @@ def _compact(query: Query, answer: Answer, token_budget: int, root: str, mark: s
 
 
 def shown_spans(query: Query, answer: Answer, token_budget: int) -> "list[Span]":
-    """Lines of files shown by `render_answer`; hits which are only named don't count."""
+    """Return the lines of files shown by `render_answer`; hits which are only named don't count."""
     answer = trusted_part(query, answer)
     if not answer.hits:
         return []
@@ -168,7 +166,7 @@ def _marked_header(query: Query, answer: Answer, root: str, mark: str) -> str:
 
 
 def _beside(answer: Answer) -> Iterator[Hit]:
-    """Chunks which may be shown beside the hits."""
+    """Yield the chunks which may be shown beside the hits."""
     for parent in answer.parents:
         yield from parent.others
 
@@ -182,7 +180,6 @@ def passage_lines(passage: Passage, mark: str, *, explain: bool = False) -> Iter
     """Write a passage: its place and enclosing declarations, then its lines, with a mark for each gap.
 
     Parameters:
-        passage: to show.
         mark: prefix of each line not from the file.
         explain: name the parts of each score.
     """

@@ -74,12 +74,7 @@ def estimate_lines(root: str, estimate: "Estimate") -> Iterator[str]:
 
 
 def status_lines(status: "IndexStatus", *, all_failed: bool = False) -> Iterator[str]:
-    """Describe an index: contents, freshness and place.
-
-    Parameters:
-        status: to describe.
-        all_failed: list every failed file, not the first few.
-    """
+    """Describe an index: contents, freshness, place and the first failed files, or all of them."""
     from cqm.index.model.status import IndexState
 
     yield status.root
@@ -96,6 +91,15 @@ def status_lines(status: "IndexStatus", *, all_failed: bool = False) -> Iterator
         yield f"  {_stopped_line(status.stopped)}"
     if status.building:
         yield f"  {_building_line(status.building)}"
+    yield from _content_lines(status)
+    most = None if all_failed else _MOST_LISTED
+    yield from (f"  {line}" for line in problem_lines("failed", status.failed, most=most))
+    if status.failed:
+        yield "  to try these again: cqm index --retry, or index_path with retry"
+
+
+def _content_lines(status: "IndexStatus") -> Iterator[str]:
+    """Tell what is in an index, what is left out, and where it is."""
     yield f"  files: {_counted(status.files)}"
     if status.generated_files:
         yield f"  generated: {status.generated_files:,} of the files indexed"
@@ -114,10 +118,6 @@ def status_lines(status: "IndexStatus", *, all_failed: bool = False) -> Iterator
     yield f"  kept in {status.location}, {size_text(status.size_bytes)}"
     if status.server:
         yield f"  its chunks in {status.server}"
-    most = None if all_failed else _MOST_LISTED
-    yield from (f"  {line}" for line in problem_lines("failed", status.failed, most=most))
-    if status.failed:
-        yield "  to try these again: cqm index --retry, or index_path with retry"
 
 
 def _pdf_lines(skipped: Mapping[str, int]) -> Iterator[str]:
@@ -161,12 +161,7 @@ def entry_lines(entry: "IndexEntry") -> Iterator[str]:
 
 
 def secret_lines(files: Iterable[RedactedFile], left_out: Iterable[str]) -> Iterator[str]:
-    """List places of redacted secrets, and files left out for theirs; never a value.
-
-    Parameters:
-        files: with redacted secrets.
-        left_out: paths of files known for secrets.
-    """
+    """List places of redacted secrets, and files left out for theirs; never a value."""
     for file in files:
         for found in file.findings:
             times = f" ({found.count} times)" if found.count > 1 else ""

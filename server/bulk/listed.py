@@ -51,28 +51,14 @@ def read_list(data: bytes, base: Path) -> list[Repository]:
     problems: list[str] = []
     for number, line in enumerate(_text_of(data).splitlines(), start=1):
         try:
-            source, *names = _words(line) or [""]
-        except ValueError:
-            problems.append(f"line {number}: a quote has no end. Write one at both ends of a folder's name.")
+            repository = _repository_of(line, base)
+        except ValueError as problem:
+            problems.append(f"line {number}: {problem}")
             continue
-        if not source:
-            continue
-        name = names[0] if names else re.split(r"[/:\\]", source.rstrip("/\\"))[-1].removesuffix(".git")
-        if len(names) > 1:
-            problems.append(
-                f"line {number}: expected a folder or an address, and at most a name, but there are {len(names) + 1} "
-                "words. Put quotes around a folder with blanks."
-            )
-        elif not _NAME.fullmatch(name):
-            problems.append(
-                f"line {number}: the name {name!r} is none: expected at most 100 letters, digits, dots and hyphens. "
-                "Write one after the folder or address."
-            )
-        elif name in found:
-            problems.append(f"line {number}: {name} is the name of another line; write one after it.")
-        else:
-            place = source if _ADDRESS.match(source) else str(base / Path(source).expanduser())
-            found[name] = Repository(place, name)
+        if repository and repository.name in found:
+            problems.append(f"line {number}: {repository.name} is the name of another line; write one after it.")
+        elif repository:
+            found[repository.name] = repository
     if problems:
         raise BulkListError("\n".join(problems), remedy="Correct the list.")
     if not found:
@@ -90,15 +76,32 @@ def _text_of(data: bytes) -> str:
         raise BulkError(f"line {at} of the list is not UTF-8.", remedy="Save the list as UTF-8.") from None
 
 
-def _words(line: str) -> list[str]:
-    """Return the words of a line before its comment; quotes hold one with blanks or "#" together.
+def _repository_of(line: str, base: Path) -> Repository | None:
+    """Read a line of a list; None for a blank one and a comment.
 
     Raises:
-        ValueError: a quote has no end.
+        ValueError: it names none; the message says why.
     """
     words = shlex.shlex(line, posix=True)
     words.whitespace_split, words.escape = True, ""  # a path of Windows has backslashes
-    return list(words)
+    try:
+        source, *names = [*words] or [""]
+    except ValueError:
+        raise ValueError("a quote has no end. Write one at both ends of a folder's name.") from None
+    if not source:
+        return None
+    if len(names) > 1:
+        raise ValueError(
+            f"expected a folder or an address, and at most a name, but there are {len(names) + 1} words. "
+            "Put quotes around a folder with blanks."
+        )
+    name = names[0] if names else re.split(r"[/:\\]", source.rstrip("/\\"))[-1].removesuffix(".git")
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f"the name {name!r} is none: expected at most 100 letters, digits, dots and hyphens. "
+            "Write one after the folder or address."
+        )
+    return Repository(source if _ADDRESS.match(source) else str(base / Path(source).expanduser()), name)
 
 
 def checked_out(repository: Repository, work: Path) -> Path:

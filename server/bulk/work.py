@@ -69,11 +69,7 @@ class Plan:
     overrides: Mapping[str, str]
 
     def options(self, workers: int) -> dict[str, str]:
-        """Return the options of each index; those of the command line win.
-
-        Parameters:
-            workers: parsing processes of an index where the command line names no number.
-        """
+        """Return the options of each index; `workers` parse where the command line names no number."""
         home = str(self.work.resolve() / "indexes")
         return {"index.shared": "false", "index.home": home, "index.workers": str(workers), **self.overrides}
 

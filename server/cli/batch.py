@@ -29,7 +29,6 @@ def answer_batch(lines: BinaryIO, ask: Callable[[Query], Answer], like: Query, *
 
     Parameters:
         lines: objects with "id" and "query"; blank lines are skipped.
-        ask: the search.
         like: limit, mode and filters of every question.
         explain: name the parts of each score.
 

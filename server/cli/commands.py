@@ -106,8 +106,6 @@ def watch(given: Path, settings: "Settings", *, as_json: bool) -> int:
 
     Parameters:
         given: the folder, by an absolute path in which links may be switched.
-        settings: of it.
-        as_json: print JSON instead of text.
     """
     from cqm.server.config.followed import FollowedSettings  # start-up time of other commands, here and below
     from cqm.server.watching.reports import WatchReport
@@ -154,7 +152,6 @@ def _wait_for_news(given: Path, root: Path, followed: "FollowedSettings", tell: 
     Parameters:
         given: the folder, in which links may be switched.
         root: where it led.
-        followed: the settings.
         tell: called with reasons why their files are refused.
     """
     from cqm.server.config.followed import about_the_index

@@ -12,7 +12,7 @@ from cqm.index.evaluation.evaluation import BUDGETS, MEASURES, Judged, Span, Sum
 from cqm.index.evaluation.topics import read_topics
 from cqm.index.model.errors import TopicError
 from cqm.index.model.freshness import NOT_KNOWN
-from cqm.index.model.query import Answer, Query
+from cqm.index.model.query import Query
 from cqm.server.answers.render import shown_spans
 from cqm.server.cli.eval_golden import compare_golden, write_golden
 from cqm.server.cli.progress import bring_up_to_date
@@ -62,7 +62,6 @@ class Asked:
     """Options of `cqm eval` on the command line.
 
     Attributes:
-        questions: the file.
         root: the tree, or the folder of the trees named by the questions.
         only: required values of the questions' fields.
         results: file for the ranks of each question; None for none.
@@ -88,10 +87,6 @@ class Tree(NamedTuple):
 
 def evaluate(asked: Asked, settings_of: Callable[[Path], Settings]) -> int:
     """Ask all questions and print the measures; 1 when they differ from the golden files.
-
-    Parameters:
-        asked: options of the command.
-        settings_of: the settings of a root.
 
     Raises:
         TopicError: the file of questions is not valid, or has no wanted one.
@@ -203,11 +198,7 @@ def _judged(opened: OpenedIndex, tree: Tree, topic: Topic, settings: Settings) -
     # Its age must not decide what fits into a budget.
     page = replace(answer, hits=answer.hits[: settings.search.limit], updated_at=time.time(), freshness=NOT_KNOWN)
     shown = {budget: _placed(tree, shown_spans(query, page, budget)) for budget in BUDGETS}
-    return judge(topic, _placed(tree, _spans(answer)), shown)
-
-
-def _spans(answer: Answer) -> list[Span]:
-    return [Span(hit.path, hit.start_line, hit.end_line) for hit in answer.hits]
+    return judge(topic, _placed(tree, [Span(hit.path, hit.start_line, hit.end_line) for hit in answer.hits]), shown)
 
 
 def _placed(tree: Tree, spans: Iterable[Span]) -> list[Span]:

@@ -49,7 +49,6 @@ def remove(roots: Sequence[Path], settings: AskedSettings, *, asks: bool, as_jso
         roots: folders or files.
         settings: name the home of indexes and the store.
         asks: have the user confirm on a terminal.
-        as_json: print JSON instead of text.
     """
     options = _options(settings)
     if roots:

@@ -33,10 +33,7 @@ def preview_command(name: str, data: bytes, settings: Settings, asked: Asked, wo
 
     Parameters:
         name: path of the file in its project; decides the language and the rule.
-        data: its bytes.
         settings: in force for it.
-        asked: options of the command.
-        workers: read and cut the file.
     """
     document, warnings = read_document(name, data, workers)
     made = [

@@ -18,7 +18,6 @@ def report(root: Path, settings: Settings, *, page: Path | None, as_json: bool) 
         root: a folder or file.
         settings: in force for it.
         page: file for the report as HTML; None for no page.
-        as_json: print JSON instead of text.
     """
     options = settings.index_options(root)
     with progress_shown() as progress:

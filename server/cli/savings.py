@@ -56,7 +56,6 @@ def savings_of(asked: Iterable[AskedQuestion], root: Path, budget: int) -> Savin
     """Add up searches with results.
 
     Parameters:
-        asked: questions of an index.
         root: its folder or file; its files are read as they are now, and missing ones count nothing.
         budget: tokens of an answer.
     """

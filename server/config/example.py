@@ -50,7 +50,7 @@ def _part(key: str, info: FieldInfo, value: object) -> Iterator[str]:
     """Yield a section with its options, or an option by itself."""
     declaring = getattr(info.annotation, "declaring", None)
     yield _BLOCKS.get(key, "")
-    yield from _comment(info.description or "" if declaring is None else _summary(declaring))
+    yield from _comment(info.description or "" if declaring is None else (declaring.__doc__ or "").partition("\n\n")[0])
     if declaring is None or not isinstance(value, dict):
         yield f"{key}:{_written(value)}\n"
         return
@@ -59,11 +59,6 @@ def _part(key: str, info: FieldInfo, value: object) -> Iterator[str]:
         limits = range_of(known)
         yield from _comment(f"{known.help} Allowed: {limits}." if limits else known.help, "  ")
         yield f"  {name}:{_written(value[name])}\n"
-
-
-def _summary(declaring: type) -> str:
-    """Return the first paragraph of a docstring."""
-    return (declaring.__doc__ or "").partition("\n\n")[0]
 
 
 def _comment(text: str, indent: str = "") -> Iterator[str]:

@@ -19,9 +19,6 @@ _ABOUT_ANSWERS = {"search", "server", "ui", "groups", "trusted_projects"}
 class FollowedSettings:
     """Settings as their files are now; as they were before while a file is broken.
 
-    Parameters:
-        settings: as they were read.
-
     Attributes:
         settings: as they were read last.
         problem: why the files as they are now are not read; empty where they are.

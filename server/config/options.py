@@ -101,7 +101,7 @@ class Options(Section):
         )
 
     def cache_options(self) -> CacheOptions:
-        """The cache of vectors, answers and contexts."""
+        """Return the cache of vectors, answers and contexts."""
         return instance_of(CacheOptions, self.cache)
 
     def context_options(self) -> ContextOptions:

@@ -85,12 +85,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def problems_text(lines: Sequence[str], count: int) -> str:
-    """Join problems, a line each, the first `MAX_PROBLEMS` of them.
-
-    Parameters:
-        lines: the problems; the first ones will do.
-        count: of all of them.
-    """
+    """Join the first `MAX_PROBLEMS` of `count` problems, a line each."""
     more = [f"... and {count - MAX_PROBLEMS} more."] if count > MAX_PROBLEMS else []
     return "\n".join([*lines[:MAX_PROBLEMS], *more])
 
@@ -113,10 +108,6 @@ def user_layer(path: Path) -> Layer | None:
 
 def project_layer(folder: Path, name: str) -> Layer | None:
     """Read a project's YAML file in the same way, but refuse links: a stranger chose where they lead.
-
-    Parameters:
-        folder: of the project.
-        name: of the file in it.
 
     Raises:
         SettingsError: as `user_layer`; or the file is a link.
@@ -145,7 +136,6 @@ def environment_layer(environment: Mapping[str, str], options: Mapping[Name, boo
     """Read variables named CQM_SECTION_KEY; an empty one counts as not set.
 
     Parameters:
-        environment: all variables.
         options: all options, and whether each is a list. A list is written as in YAML, `[a, b]`; one value needs no
             brackets. Options of blocks have no variable: it would not show where a block's name ends.
         others: variables with our prefix beside the options.

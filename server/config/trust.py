@@ -197,7 +197,7 @@ def _larger_rule(name: Name, new: Any, chunk: Mapping[str, Any]) -> str:  # noqa
 
 
 def _reason(name: Name, old: object, new: object) -> str:
-    """Why a change is refused; empty if it is allowed."""
+    """Say why a change is refused; empty if it is allowed."""
     if (change := ALLOWED.get(name)) and old is not _ABSENT:
         return "" if change.admits(old, new) else change.refusal.format(old)
     patterns = (name, (ANY, name[-1]), name[:1])

@@ -32,10 +32,6 @@ class NotYamlError(Exception):
 def read_yaml(text: str, path: Path) -> tuple[dict[str, object], dict[_Name, str]]:
     """Read options by section, and the file and line of each.
 
-    Parameters:
-        text: of the file.
-        path: named in messages.
-
     Raises:
         NotYamlError: it has an alias, is nested too deeply, or is no YAML.
         SettingsError: it is YAML and no options, or has the same key twice.

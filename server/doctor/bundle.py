@@ -51,7 +51,6 @@ def write_bundle(file: Path, root: Path, settings: Settings | None, checks: Sequ
         file: replaced when it is complete.
         root: a folder or file.
         settings: of it; None where they cannot be read.
-        checks: made before.
         names: whether to tell names of files and folders, and messages, which may have some. Secrets are redacted in
             any case.
 
@@ -103,7 +102,7 @@ def _check(checked: Checked, *, names: bool) -> dict[str, object]:
 
 
 def _of_index(root: Path, settings: Settings, *, names: bool) -> dict[str, str]:
-    """The options that differ from their defaults, the counts of the index, and the end of its owner's log."""
+    """Return the options that differ from their defaults, the counts of the index, and the end of its owner's log."""
     parts = {"options.json": _json(dict(_options(settings, names=names)))}
     try:
         options = settings.index_options(root)
@@ -122,7 +121,7 @@ def _of_index(root: Path, settings: Settings, *, names: bool) -> dict[str, str]:
 
 
 def _logs(folders: Mapping[str, Path], *, names: bool) -> dict[str, str]:
-    """The ends of the logs in some folders, where there are any."""
+    """Return the ends of the logs in some folders, where there are any."""
     parts = {}
     for part, folder in folders.items():
         with suppress(OSError):

@@ -30,7 +30,6 @@ def doctor(
     Parameters:
         root: a folder or file.
         load: gives its settings, or raises SettingsError.
-        as_json: print JSON instead of text.
         bundle: a file to write for those who help; None for none.
         names: whether that may have names of files.
     """

@@ -79,7 +79,6 @@ def listed(repository: str, command: str, state: str, limit: int) -> list[Listed
     Parameters:
         repository: OWNER/NAME.
         command: "issue" or "pr".
-        state: "open", "closed" or "all".
         limit: most items.
 
     Raises:

@@ -157,7 +157,6 @@ class Guard:
         Parameters:
             path: in the client's words: absolute, relative to a root, or with "~"; None for the only root, of the
                 granted ones when there are any.
-            named: the client's own roots.
 
         Raises:
             PathRefusedError: it is outside the roots, doesn't exist, or is None with several roots.
@@ -222,12 +221,7 @@ def make_guard(granted: Iterable[Path], *, working: Path | None = None, ask_clie
 
 
 def roots_of_uris(uris: Sequence[str], before: ClientRoots = NO_ROOTS) -> ClientRoots:
-    """Read a client's roots: real paths of `file:` URIs, and the others by name.
-
-    Parameters:
-        uris: as the client tells them.
-        before: its roots until now.
-    """
+    """Read a client's roots: real paths of `file:` URIs, and the others by name."""
     found = [(uri, _path_of_uri(uri)) for uri in uris]
     folders = tuple(path for _, path in found if path is not None)
     missing = tuple(_name_of_uri(uri) for uri, path in found if path is None)

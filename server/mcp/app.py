@@ -5,7 +5,7 @@ import sys
 import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -202,22 +202,10 @@ def make_server(
 
     Parameters:
         settings: those outside of any project.
-        guard: checks the paths of clients.
         metrics: count its work; its own by default.
         views: draw replies for clients that show them; None for none.
     """
     counted = metrics or Metrics()
-
-    @asynccontextmanager
-    async def lifespan(_: MCPServer[Served]) -> AsyncIterator[Served]:
-        served = Served(guard, Workspace(settings, updated=counted.updated), Workers(count=2), views)
-        try:
-            with counted.watching(served.workspace.statuses):
-                yield served
-        finally:
-            with anyio.CancelScope(shield=True):
-                await run_sync(served.workspace.close)
-                await run_sync(served.workers.close)
 
     server = _Server(
         counted,
@@ -229,7 +217,7 @@ def make_server(
         title="CQM code search",
         version=version(DISTRIBUTION),
         instructions=INSTRUCTIONS,
-        lifespan=lifespan,
+        lifespan=_lifespan(settings, guard, counted, views),
         log_level="WARNING",
         website_url=_WEBSITE,
         icons=[_icon()],
@@ -248,6 +236,23 @@ def make_server(
     return server
 
 
+def _lifespan(
+    settings: Settings, guard: Guard, counted: Metrics, views: Views | None
+) -> Callable[[MCPServer[Served]], AbstractAsyncContextManager[Served]]:
+    @asynccontextmanager
+    async def lifespan(_: MCPServer[Served]) -> AsyncIterator[Served]:
+        served = Served(guard, Workspace(settings, updated=counted.updated), Workers(count=2), views)
+        try:
+            with counted.watching(served.workspace.statuses):
+                yield served
+        finally:
+            with anyio.CancelScope(shield=True):
+                await run_sync(served.workspace.close)
+                await run_sync(served.workers.close)
+
+    return lifespan
+
+
 def _add_tools(server: MCPServer[Served]) -> None:
     for tool, title, description, annotations in _TOOLS:
         server.add_tool(
@@ -261,7 +266,7 @@ def _add_tools(server: MCPServer[Served]) -> None:
 
 
 def _icon() -> Icon:
-    """The icon of the pages, within its own address: a client need not fetch it."""
+    """Return the icon of the pages, within its own address: a client need not fetch it."""
     drawn = (Path(__file__).parents[1] / "ui" / "static" / "icon.svg").read_bytes()
     return Icon(src=f"data:image/svg+xml;base64,{b64encode(drawn).decode()}", mime_type="image/svg+xml", sizes=["any"])
 

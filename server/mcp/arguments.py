@@ -75,11 +75,6 @@ def accepted(tool: str, properties: Mapping[str, Any], arguments: Mapping[str, A
         accepted("search", properties, {"query": "x", "languages": "go", "max_results": 3, "path": None})
         # {"query": "x", "language": ["go"], "limit": 3}
 
-    Parameters:
-        tool: its name, for errors.
-        properties: of its slim schema.
-        arguments: as the client gave them.
-
     Raises:
         ToolError: an argument that the tool does not have, or two for one; it names the nearest.
     """

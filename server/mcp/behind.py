@@ -33,8 +33,6 @@ def ask_again(
     """Ask an index; where it lacks what was asked for, wait for the changes made so far, and ask once more.
 
     Parameters:
-        opened: the index.
-        ask: asks it.
         notes: of the reply, as long as the index is asked once.
         patience: longest wait in seconds.
         is_there: whether an answer has what was asked for.

@@ -66,20 +66,19 @@ async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, c
     They tell that it is still behind its files, or its settings behind theirs.
 
     Parameters:
-        opened: the index.
-        served: has the default wait.
         wait: seconds to wait for changes to be indexed; None to wait only where nothing was compared yet.
-        ctx: gets the progress.
 
     Raises:
         CqmError: there is no index to answer from, and none could be made.
     """
     note = settings_note(served, opened)
-    if opened.is_in_step and not wait:
-        return note
-    if wait and await run_sync(opened.wait, wait, abandon_on_cancel=True):
-        return note
-    root, complete = str(opened.index.root), opened.is_complete
+    is_done = await run_sync(opened.wait, wait, abandon_on_cancel=True) if wait else opened.is_in_step
+    return note if is_done else note + await _compared(opened, served, wait, ctx)
+
+
+async def _compared(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
+    """Compare the index with its files; return a note where that failed, or goes on after the wait."""
+    complete = opened.is_complete
     seconds = min(served.settings.server.wait_seconds, _GLANCE_SECONDS) if complete and wait is None else wait
     end = anyio.current_time() + seconds_of(served, seconds)
     if opened.is_in_step and (running := opened.running_job()) and running.join():
@@ -88,16 +87,15 @@ async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, c
     job = opened.start_or_join()
     # For the index itself: a call that its client gives up, or times out of, leaves the indexing it began going on.
     job.join()
-    done = await job.wait(end - anyio.current_time(), progress_to(ctx))
-    if not done:
+    if not await job.wait(end - anyio.current_time(), progress_to(ctx)):
         so_far = "This answers from the files done so far; ask again later for the rest."
-        return f"{note}Note: {going_on(root, job)} {so_far}\n"
+        return f"Note: {going_on(str(opened.index.root), job)} {so_far}\n"
     try:
         job.result()
     except CqmError as error:
         if not complete:
             raise
-        return f"{note}Note: the index could not be compared with the files: {one_line(str(error))}\n"
+        return f"Note: the index could not be compared with the files: {one_line(str(error))}\n"
     # The watch begins with a look of its own; the answer is not known to be fresh before its end.
     await run_sync(opened.wait, min(_GLANCE_SECONDS, max(0.0, end - anyio.current_time())), abandon_on_cancel=True)
-    return note
+    return ""

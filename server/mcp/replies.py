@@ -42,7 +42,6 @@ def with_facts(text: str, name: str, facts: object, drawn: str = "") -> CallTool
     The facts aren't structured content: programs show this to the model in place of the text.
 
     Parameters:
-        text: for the model.
         name: of the facts, below CQM's prefix.
         facts: JSON types or dataclasses.
         drawn: the reply as HTML, for a view of it; empty for none.
@@ -107,7 +106,6 @@ def preview_reply(made: "Preview", *, with_text: bool, budget: int, first: int =
     """List the chunks of a document, a line each or with their text, as many as fit.
 
     Parameters:
-        made: the document, cut.
         with_text: show the text of each chunk too.
         budget: tokens of the reply.
         first: number of the first chunk listed, from 0.

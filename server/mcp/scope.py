@@ -2,33 +2,23 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
-from typing import TypeVar
 
-from cqm.chunkers.errors import CqmError
-from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.workers import Workers
 from cqm.server.answers.budget import most_tokens
-from cqm.server.answers.merged import below_each_other, names_of, told_once, within_root
-from cqm.server.boundary import new_mark
+from cqm.server.answers.merged import names_of, within_root
 from cqm.server.client_views import Views
 from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError
 from cqm.server.mcp.allowed_paths import BRING_BACK, NO_ROOTS, ClientRoots, Guard, gone, left_out, roots_of_uris
-from cqm.server.mcp.behind import LACKS, PATIENCE_SECONDS, ask_again
+from cqm.server.mcp.behind import PATIENCE_SECONDS
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
 _LINES = re.compile(r"(?::[0-9]+(?:-[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$")
-
-
-_HEAD_TOKENS = 16
-"""Of the line with a folder's name above the answer of its index."""
-_Found = TypeVar("_Found")
 
 
 @dataclass(slots=True)
@@ -44,7 +34,6 @@ class Served:
 
     Attributes:
         guard: checks the paths of clients.
-        workspace: the open indexes.
         workers: read and cut previewed files.
         views: draw replies for clients that show them; None for none.
         client: the roots told last by the client. Only over stdio a client is asked, and there it is one.
@@ -75,7 +64,8 @@ class Served:
     def _let_go(self, named: ClientRoots) -> None:
         """Let go of the indexes of folders left by a switched link."""
         allowed = (*self.guard.granted, *named.folders)
-        if self.guard.given and any(not _is_below(root, allowed) for root in self.workspace.open_roots()):
+        opened = self.workspace.open_roots() if self.guard.given else ()
+        if any(not any(root.is_relative_to(folder) for folder in allowed) for root in opened):
             self.workspace.keep(allowed)
 
     def missing_note(self, path: object, named: ClientRoots, asked: Sequence[Path] = ()) -> str:
@@ -83,7 +73,6 @@ class Served:
 
         Parameters:
             path: in the call; with one, it is not about all.
-            named: the client's own roots.
             asked: the answering roots, perhaps a missing one from its last index.
         """
         if path:
@@ -238,7 +227,6 @@ def in_own_folder(what: str, path: str | None, asked: list[Asked]) -> tuple[list
     Parameters:
         what: a place such as `api/src/app.py:10`, or anything else, which stays as it is.
         path: as the call has it; with one, no folder stands before a place.
-        asked: the folders.
     """
     is_of_several = len(asked) > 1 or asked[0].is_of_several
     within = {it.name: within_root(what, it.name) for it in asked} if path is None and is_of_several else {}
@@ -246,89 +234,6 @@ def in_own_folder(what: str, path: str | None, asked: list[Asked]) -> tuple[list
     return [it for it in asked if it.name in names] or asked, names
 
 
-def _is_below(root: Path, folders: Sequence[Path]) -> bool:
-    return any(root.is_relative_to(folder) for folder in folders)
-
-
 def _anchored(glob: str) -> str:
     """Anchor a glob: without a slash in front or within, it matches at any depth."""
     return glob.lstrip("/") if "/" in glob.rstrip("/") else f"**/{glob}"
-
-
-def answered(
-    asked: Sequence[Asked],
-    ask: Callable[[Asked, int], _Found],
-    write: Callable[[_Found, Asked, int, str], str],
-    is_there: Callable[[_Found], bool],
-    cursor: str = "",
-    budget: int | None = None,
-    is_near: Callable[[_Found], bool] | None = None,
-) -> str:
-    """Ask one index, or those of several folders; write the answers of those that found something below their names.
-
-    Parameters:
-        asked: the folders.
-        ask: an index, with the tokens of the reply.
-        write: what it found, with the tokens and the mark of the reply; an empty mark stands for a new one.
-        is_there: whether an index found anything.
-        cursor: of the page before, which is one folder's.
-        budget: tokens of the whole reply; None for the usual number.
-        is_near: whether an index has something almost like it, for where none found anything.
-
-    Raises:
-        CqmError: that of the only index, or all refuse.
-        PathRefusedError: a cursor of one of several folders.
-    """
-    above = asked[0].above
-    if len(asked) == 1:
-        head = above + (below_each_other({asked[0].name: ""}, "") if asked[0].is_of_several else "")
-        tokens = asked[0].at.tokens_left(budget, asked[0].notes + head)
-        with _telling(above):
-            it, answer = _in_step(asked[0], tokens, ask, is_there)
-        return head + it.notes + write(answer, it, tokens, "")
-    names = ", ".join(it.name for it in asked)
-    if cursor:
-        raise PathRefusedError("path: expected the folder that the cursor is of.", remedy=f"Give one of: {names}.")
-    found, errors = list[tuple[Asked, _Found]](), dict[str, CqmError]()
-    for it in asked:
-        try:
-            found.append(_in_step(it, it.at.tokens_left(budget, it.notes), ask, is_there))
-        except (QueryError, NotIndexedError) as error:
-            errors[it.name] = error
-    if not found:
-        remedies = told_once({name: error.remedy for name, error in errors.items()})
-        first = next(iter(errors.values()))
-        messages = told_once({name: error.message for name, error in errors.items()})
-        message = " ".join([*messages, f"Looked for in {names}."])
-        with _telling(above):
-            raise type(first)(message, remedy=" ".join(remedies))
-    is_near = is_near or is_there
-    found = next(filter(None, ([it for it in found if kept(it[1])] for kept in (is_there, is_near))), found)
-    mark = new_mark(repr(it) for _, it in found)
-    tokens = min(it.at.tokens_left(budget, it.notes + above) for it, _ in found) // len(found) - _HEAD_TOKENS
-    texts = {it.name: it.notes + write(some, it, tokens, mark) for it, some in found}
-    # A folder that lacks a name is no news; one that cannot answer is.
-    texts |= {name: f"{one_line(str(error))}\n" for name, error in errors.items() if not isinstance(error, LACKS)}
-    return above + below_each_other(texts, mark)
-
-
-@contextmanager
-def _telling(note: str) -> Iterator[None]:
-    """Add a note to an error about what an index lacks: it may be in what the note is about."""
-    try:
-        yield
-    except LACKS as error:
-        if not note:
-            raise
-        message = f"{error.message} {note.strip()}"
-        raise type(error)(message, remedy=error.remedy, retryable=error.retryable) from error
-
-
-def _in_step(
-    it: Asked, tokens: int, ask: Callable[[Asked, int], _Found], is_there: Callable[[_Found], bool]
-) -> tuple[Asked, _Found]:
-    """Ask the index of a folder, once more after its changes where it lacks what is asked for."""
-    found, notes = ask_again(
-        it.at.opened, lambda: ask(it, tokens), notes=it.notes, patience=it.patience, is_there=is_there
-    )
-    return replace(it, notes=notes), found

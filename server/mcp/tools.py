@@ -3,9 +3,8 @@
 import functools
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, ParamSpec, TypeVar
 
@@ -24,7 +23,7 @@ from cqm.index.model.symbols import Outline, OutlineQuery, Reading, ReadQuery
 from cqm.index.model.uses import ReferenceGroup, SymbolUses
 from cqm.server.answers.as_json import answer_facts, status_facts
 from cqm.server.answers.matched_lines import matched_text
-from cqm.server.answers.merged import each_answer, joined, of_each_root, within_root
+from cqm.server.answers.merged import each_answer, joined
 from cqm.server.answers.render import render_answer
 from cqm.server.answers.symbols.changes import changes_text
 from cqm.server.answers.symbols.outline import outline_text
@@ -44,7 +43,9 @@ from cqm.server.mcp.replies import (
     root_status,
     with_facts,
 )
-from cqm.server.mcp.scope import Asked, OpenPath, answered, in_own_folder, missing_note, split_place
+from cqm.server.mcp.root_queries import query_of_each
+from cqm.server.mcp.scope import Asked, in_own_folder, missing_note, split_place
+from cqm.server.mcp.tool_call import ToolCall
 from cqm.server.times import parse_when
 from cqm.server.workspace.workspace import OpenIndex
 
@@ -160,23 +161,14 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
     )
     roots = [group[0].opened.index.root for group in groups]
     note = served.missing_note(path or like, named, roots)
-    names = served.named_roots(roots, named)
-    is_of_several = len(roots) > 1 or bool(served.names(named))
-    within = {name: at for name in names if is_of_several and (at := within_root(like, name))}
-    # The only root is shown as it is asked, several as all are.
-    shown, asks = asked, dict[str, Callable[[], Answer]]()
-    for group, name in zip(groups, names, strict=True):
-        if within and name not in within:
-            continue
-        opened = group[0].opened
+    queries = query_of_each(asked, groups, served.named_roots(roots, named), has_names=bool(served.names(named)))
+    asks = dict[str, Callable[[], Answer]]()
+    for name, (opened, query_here) in queries.items():
         note += missing_note(opened.index.root)
         note += await bring_in_step(opened, served, wait_seconds, ctx)
-        of_root = _of_root(asked, group, within.get(name, like))
-        if len(groups) == 1:
-            shown = of_root
-        else:
-            of_root = of_each_root(_without_inner(of_root, roots, opened.index.root))
-        asks[name] = functools.partial(_searched, opened, of_root, note, wait_seconds)
+        asks[name] = functools.partial(_searched, opened, query_here, note, wait_seconds)
+    # The only root is shown as it is asked, several as all are.
+    shown = asked if len(groups) > 1 else next(iter(queries.values()))[1]
     answer = await _searched_soon(groups[0][0].opened, shown) if len(groups) == 1 else None
     if answer is None:
         answers = await run_sync(each_answer, asks)
@@ -218,7 +210,7 @@ async def usages(  # noqa: PLR0913, PLR0917 - as above
     def is_near(found: SymbolUses) -> bool:
         return bool(found.near)
 
-    return await run_sync(answered, asked, ask, write, is_there, cursor, None, is_near)
+    return await run_sync(ToolCall(ask, write, is_there, cursor, is_near=is_near).answered, asked)
 
 
 @explained
@@ -238,7 +230,7 @@ async def outline(
     def write(found: Outline, it: Asked, tokens: int, mark: str) -> str:
         return outline_text(found, tokens, root=str(it.at.opened.index.root), mark=mark)
 
-    return await run_sync(answered, asked, ask, write, bool, cursor, token_budget)
+    return await run_sync(ToolCall(ask, write, bool, cursor, token_budget).answered, asked)
 
 
 @explained
@@ -265,7 +257,7 @@ async def read(
         return reading_text(found, tokens, mark=mark)
 
     try:
-        return await run_sync(answered, asked, ask, write, bool, cursor, token_budget)
+        return await run_sync(ToolCall(ask, write, bool, cursor, token_budget).answered, asked)
     except UnknownNameError:
         if folder := next((it.name for it in asked if it.name == what.strip().rstrip("/")), ""):
             remedy = "Name a file in it; `outline` lists them."
@@ -296,7 +288,7 @@ async def changes(
     def is_there(found: Changes) -> bool:
         return found.is_found or not what
 
-    return await run_sync(answered, asked, ask, write, is_there, cursor, token_budget)
+    return await run_sync(ToolCall(ask, write, is_there, cursor, token_budget).answered, asked)
 
 
 @explained
@@ -363,25 +355,6 @@ async def _searched_soon(opened: OpenIndex, query: Query) -> Answer | None:
         return await opened.index.search_soon(query)
     except LACKS:
         return None
-
-
-def _of_root(asked: Query, group: Sequence[OpenPath], like: str) -> Query:
-    """Return a query with its globs relative to the root of some paths, and a place there to compare with."""
-    within = [at.include(asked.include) for at in group]
-    return replace(
-        asked,
-        include=tuple(chain(*within)) if all(within) else (),
-        exclude=tuple(chain(*(at.globs(asked.exclude) for at in group))),
-        like=like,
-    )
-
-
-def _without_inner(query: Query, roots: Sequence[Path], root: Path) -> Query:
-    """Leave out what other roots inside a root answer for: no file is found twice."""
-    from cqm.index.text.globs import escaped  # start-up time
-
-    inner = [it.relative_to(root).as_posix() for it in roots if it != root and it.is_relative_to(root)]
-    return replace(query, exclude=(*query.exclude, *(f"/{escaped(path)}/**" for path in inner)))
 
 
 def _searched(opened: OpenIndex, query: Query, note: str, wait: float | None) -> Answer:

@@ -26,11 +26,7 @@ SERVICE = "cqm"
 
 
 def begin(environment: Mapping[str, str] | None = None) -> None:
-    """Begin to send the spans of this process, if variables ask for it; tell the log where the extra lacks.
-
-    Parameters:
-        environment: variables; those of this process when None.
-    """
+    """Begin to send the spans of this process, if variables ask for it; tell the log where the extra lacks."""
     environment = os.environ if environment is None else environment
     if not is_wanted(environment):
         return

@@ -47,7 +47,6 @@ class Address:
     """Place where an owner listens.
 
     Attributes:
-        pid: of the owner.
         path: of its unix socket; empty where there are none, as on Windows.
         port: on the loopback address, where there are no unix sockets.
         token: proves a client on a port; a socket's permissions do as much.
@@ -68,7 +67,6 @@ def listen(folder: Path, *, over_tcp: bool = False) -> tuple[socket.socket, Addr
     """Listen for the clients of an index, and write the address for them. Only its one owner may call this.
 
     Parameters:
-        folder: of the index.
         over_tcp: listen on the loopback address rather than a unix socket; clients with unix sockets don't dial it.
 
     Raises:

@@ -41,8 +41,6 @@ class Calls:
     dies, the call is repeated with the next owner: reads change nothing, and an update does only the rest.
 
     Parameters:
-        root, folder: of the index.
-        greeting: of the client.
         noted: called when other options than the client's come into force, and when they no longer are.
     """
 
@@ -105,9 +103,6 @@ class Calls:
         """Call a method; return its result.
 
         Parameters:
-            gives: the type of the result.
-            method: of the index.
-            report: called with the progress.
             cancelled: asked now and then; true ends the call early.
             arguments: by name.
 

@@ -73,7 +73,6 @@ class RemoteIndex:
 
         Parameters:
             root: the folder or file.
-            options: of the index.
             idle_seconds: time the owner waits for another client after the last one left.
             adopts: whether these options hold from now on, for all clients.
             noted: called when the index is open with other options; from any thread calling a method.

@@ -29,11 +29,7 @@ _OF_THE_WAY = (*PROXY_VARIABLES, *map(str.upper, PROXY_VARIABLES), *CERTIFICATE_
 
 
 def absolute(options: Options) -> Options:
-    """Make paths in options absolute, at any depth; "~" means the same to every process of the user.
-
-    Parameters:
-        options: of an index, or of a part of it.
-    """
+    """Make paths in options absolute, at any depth; "~" means the same to every process of the user."""
     values = {field.name: getattr(options, field.name) for field in fields(options)}
     return replace(options, **{name: _absolute(name, value) for name, value in values.items()})
 
@@ -71,14 +67,7 @@ def names(clients: Iterable[Client]) -> str:
 
 
 def notice(root: str, there: IndexOptions, here: IndexOptions, others: Iterable[Client]) -> str:
-    """Tell a client about other options in force; empty where they are its own.
-
-    Parameters:
-        root: of the index.
-        there: options in force.
-        here: options of the client.
-        others: further clients of the index.
-    """
+    """Tell a client whose options are `here` about those in force, `there`; empty where they are the same."""
     if there == here:
         return ""
     users = names(others)
@@ -89,12 +78,7 @@ def notice(root: str, there: IndexOptions, here: IndexOptions, others: Iterable[
 
 
 def service_variables(options: IndexOptions, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables for the services of an index; only those that are set.
-
-    Parameters:
-        options: of the index.
-        environment: of the process.
-    """
+    """Return the variables for the services of an index; only those that are set."""
     return {name: environment[name] for name in sorted(set(_names(options))) if environment.get(name)}
 
 
@@ -113,7 +97,7 @@ def _names(options: IndexOptions) -> Iterator[str]:
 
 
 def _of_model(options: EmbeddingOptions | ContextOptions) -> Iterator[str]:
-    """A provider's own variables; that of the key only where the options name no other."""
+    """Yield a provider's own variables; that of the key only where the options name no other."""
     from cqm.index.remote.addresses import OLLAMA_VARIABLE  # start-up time, here and below: most have no service
     from cqm.index.remote.presets import PRESETS, key_variable
 
@@ -138,7 +122,7 @@ def _of_reranker(options: RerankOptions) -> Iterator[str]:
 
 
 def _values(options: object, suffix: str) -> Iterator[str]:
-    """The values of all options with this ending, at any depth."""
+    """Yield the values of all options with this ending, at any depth."""
     if isinstance(options, tuple):
         for part in options:
             yield from _values(part, suffix)

@@ -63,7 +63,6 @@ def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
 
     Parameters:
         folder: of the index; exists.
-        greeting: of the client.
 
     Raises:
         SharingError: no owner can be started, or it doesn't answer.
@@ -100,9 +99,6 @@ def connect(folder: Path, greeting: Greeting) -> tuple[Wire, str]:
 def dismiss(folder: Path) -> None:
     """Ask an idle owner to leave; harmless where there is none.
 
-    Parameters:
-        folder: of the index.
-
     Raises:
         IndexInUseError: somebody uses the index.
         SharingError: the owner doesn't answer.
@@ -132,9 +128,6 @@ def see_logs(folder: Path, options: IndexOptions | None = None) -> str:
 
 def users(folder: Path) -> str | None:
     """Name the users of an index through its owner; None without an owner.
-
-    Parameters:
-        folder: of the index.
 
     Raises:
         SharingError: the owner doesn't answer.

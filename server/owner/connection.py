@@ -60,14 +60,7 @@ _GIVEN_UP: dict[str, Callable[[IndexStatus], object]] = {
 
 
 def serve(wire: Wire, session: Session, build: Build, address: Address) -> None:
-    """Serve a client until it or the owner leaves.
-
-    Parameters:
-        wire: connected; closed by this.
-        session: of the index.
-        build: of the owner.
-        address: of the owner.
-    """
+    """Serve a client until it or the owner leaves; then close the connection."""
     try:
         greeting = _greeted(wire, session, build, address)
         if greeting:
@@ -184,11 +177,7 @@ def _run(caller: "_Caller", opened: Opened, method: str, arguments: Mapping[str,
 
 
 class _Caller:
-    """A client waiting for a run.
-
-    Parameters:
-        wire: to the client.
-    """
+    """A client waiting for a run."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire

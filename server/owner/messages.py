@@ -75,7 +75,6 @@ class Client:
 
     Attributes:
         id: of one opened index in one process.
-        pid: of the process.
         command: start of its command line.
     """
 
@@ -93,10 +92,6 @@ class Greeting:
     """The first message of a connection.
 
     Attributes:
-        build: of the client.
-        client: sends it.
-        root: of the index.
-        options: of the index.
         variables: of its environment, for reaching services; see `client_options.service_variables`.
         idle_seconds: time the owner waits for another client after the last one left.
         adopts: whether its options hold even for connected clients with other ones.
@@ -238,14 +233,7 @@ def written(value: object) -> Any:  # noqa: ANN401 - JSON
 
 
 def encoded(key: str, kind: Any, value: object, further: Mapping[str, object]) -> bytes:  # noqa: ANN401 - any type
-    """Encode a message with a typed value under a key, and further entries, as JSON: in a sixth of `written`'s time.
-
-    Parameters:
-        key: of the value.
-        kind: its type.
-        value: to send.
-        further: JSON values by their keys.
-    """
+    """Encode a typed value under a key, beside further JSON values, in a sixth of `written`'s time."""
     from pydantic_core import PydanticSerializationError  # start-up time of clients, here and below
 
     try:
@@ -275,10 +263,6 @@ def read(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kind`
 
 def read_reply(gives: type[Value], message: bytes) -> Reply[Value]:
     """Decode the reply to a call, in a third of the time of `reply_in`; for a process that has pydantic loaded.
-
-    Parameters:
-        gives: the type of the result.
-        message: as it was sent.
 
     Raises:
         CqmError: the call failed.

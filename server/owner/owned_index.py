@@ -65,7 +65,6 @@ class OwnedIndex:
         Parameters:
             folder: of the index; exists.
             root: the indexed folder or file, as a client says; None if unknown.
-            build: of this process.
             over_tcp: listen on the loopback address though there are unix sockets.
 
         Raises:
@@ -140,7 +139,7 @@ class OwnedIndex:
                     session.leave()
 
     def _seconds_left(self, session: "Session") -> float | None:
-        """Seconds to wait for something to happen; 0 when it is time to end."""
+        """Return the seconds to wait for something to happen; 0 when it is time to end."""
         if self._is_told_to_end or session.is_over:
             return 0.0
         with self._lock:

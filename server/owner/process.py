@@ -114,7 +114,6 @@ class _Owner:
     """All indexes of this process, each in a thread.
 
     Parameters:
-        build: of this process.
         over_tcp: where its indexes listen.
     """
 

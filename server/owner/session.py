@@ -55,8 +55,6 @@ class Session:
     """The index with its users, counted by connections, calls and runs.
 
     Parameters:
-        build: of the owner.
-        folder: of the index.
         changed: called when `is_over` may have changed.
         source: gives the workers of the first opened index; None to start it when needed.
     """
@@ -340,7 +338,6 @@ class Session:
         """Give an open index to calls and followers; close it if the owner has ended, since nobody else would.
 
         Parameters:
-            index: open.
             client: opened it with its options; its update comes before the watch, which would do it unseen.
 
         Raises:

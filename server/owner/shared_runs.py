@@ -58,8 +58,6 @@ class Line(Generic[Result]):
     When no call wants a run any more, it is told to stop.
 
     Parameters:
-        work: does a run.
-        name: of its threads.
         counted: gives a context entered for the time of a run, even an unwanted one which has yet to stop.
     """
 
@@ -154,7 +152,6 @@ class Opened:
     """An open index and the runs shared by its clients.
 
     Parameters:
-        index: open.
         counted: counts a run of a method while its context lasts.
     """
 
@@ -166,12 +163,7 @@ class Opened:
         self._lock = Lock()
 
     def line(self, method: str, arguments: Mapping[str, Any]) -> Line[Any]:
-        """Return the runs a call shares: those of the same method and arguments. An update of paths shares none.
-
-        Parameters:
-            method: of the index.
-            arguments: by name.
-        """
+        """Return the runs a call shares: those of the same method and arguments. An update of paths shares none."""
         call = partial(getattr(self.index, method), **arguments)
 
         def work(report: Report, cancelled: Callable[[], bool]) -> object:
@@ -233,7 +225,6 @@ class Followers:
         """Take an index opened in the place of the one before; it is followed if any client wants that.
 
         Parameters:
-            opened: the index.
             awaited: the watch begins when this client follows too, or has left.
         """
         with self._lock:
@@ -250,11 +241,7 @@ class Followers:
 
     @contextmanager
     def joined(self, options: WatchOptions) -> Iterator[Reports]:
-        """Count a follower during the block; yield the reports for it, first of a standing problem.
-
-        Parameters:
-            options: of the watch, if this client is the first.
-        """
+        """Count a follower during the block; yield the reports for it, first of a standing problem."""
         reports = Reports()
         with self._lock:
             if self._opened and (standing := self._opened.index.standing_problem):

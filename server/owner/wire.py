@@ -22,11 +22,7 @@ Message = dict[str, Any]
 
 
 class Wire:
-    """One end of a connection. One thread at a time uses it, but any may `wait` or `hang_up`.
-
-    Parameters:
-        connection: connected.
-    """
+    """One end of a connection. One thread at a time uses it, but any may `wait` or `hang_up`."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -69,11 +65,7 @@ class Wire:
         return self._exactly(length)
 
     def is_readable(self, seconds: float | None) -> bool:
-        """Wait until a message begins or the other side is gone; False when neither came in time.
-
-        Parameters:
-            seconds: 0 for a look without waiting, None for any time.
-        """
+        """Wait until a message begins or the other side is gone; None waits without end, 0 only looks."""
         self._connection.settimeout(seconds)
         try:
             self._connection.recv(1, socket.MSG_PEEK)

@@ -64,12 +64,7 @@ def parse_choice(text: str) -> Choice:
 
 
 def recommended_choice(document: Document, values: Mapping[str, object]) -> Choice:
-    """Choose the best strategy for a document.
-
-    Parameters:
-        document: its type and length decide.
-        values: of options; they win over the recommended ones.
-    """
+    """Choose the best strategy for a document; given values win over the recommended ones."""
     found = recommended(document)
     usual = {it.name: it.default for it in fields(found.options)}
     theirs = {name: getattr(found.options, name) for name, default in usual.items() if default is not MISSING}

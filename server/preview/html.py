@@ -17,11 +17,7 @@ _STEPS = 24
 
 
 def preview_page(previews: Sequence[Preview]) -> str:
-    """Write the whole page as HTML.
-
-    Parameters:
-        previews: of one document; several stand side by side.
-    """
+    """Write the whole page as HTML; several previews of one document stand side by side."""
     document = previews[0].document
     head = f"<meta charset='utf-8'>\n<meta name='viewport' content='width=device-width'>\n<style>{STYLE}</style>"
     wide = " class='wide'" if len(previews) > 1 else ""

@@ -23,10 +23,8 @@ class Preview:
     """A document with its chunks.
 
     Attributes:
-        document: cut into the chunks.
         choice: the strategy, and options given for it.
         options: all options in force, as plain values.
-        report: the chunks.
         model: counts the tokens in `exact_tokens`; empty for none.
         exact_tokens: of each chunk.
     """
@@ -56,8 +54,6 @@ def read_document(name: str, data: bytes, workers: Workers) -> tuple[Document, t
 
     Parameters:
         name: the file's name or path; decides the language.
-        data: its bytes.
-        workers: one of them reads it.
 
     Raises:
         UndecodableError: it is binary, in no known encoding, or a PDF without extractable text.
@@ -73,8 +69,6 @@ def listed_document(root: Path, path: str, settings: Settings, workers: Workers)
     Parameters:
         root: the real path of an indexed folder or file.
         path: relative to it; the name of a file that is the root itself.
-        settings: of the root.
-        workers: one of them reads it.
 
     Raises:
         NotIndexedError: it does not exist, is a folder, or is left out.
@@ -106,10 +100,7 @@ def preview(
     """Cut a document into chunks.
 
     Parameters:
-        document: to cut.
-        choice: the strategy and its options.
         settings: sizes of chunks and the models for embedding.
-        workers: one of them cuts it.
         model: an OpenAI model or encoding, to count its tokens; empty for none.
         lines: numbers of the first and the last line to cut, as if the document were these alone; None for all.
 

@@ -30,9 +30,7 @@ class Column:
 
     Attributes:
         number: of the column, from 0.
-        made: the preview.
         tiles: the regions of the whole text, in order.
-        starts: of the tiles.
         by_line: the chunks beginning in each line.
         words: see `words.words_of`.
     """
@@ -45,7 +43,7 @@ class Column:
     words: Words
 
     def beginning(self, line: int) -> Sequence[Chunk]:
-        """Chunks beginning in a line."""
+        """Return the chunks beginning in a line."""
         return self.by_line.get(line, ())
 
     def regions(self, start: int, end: int) -> Iterator[Region]:

@@ -48,11 +48,8 @@ class _Drawing:
     """Shared facts of all lines of a drawing.
 
     Attributes:
-        made: the drawn preview.
-        console: its target.
         width: cells of a line.
         digits: cells of a line's number.
-        lexer: of the text.
     """
 
     made: Preview

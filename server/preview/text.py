@@ -15,11 +15,7 @@ _MILLI = 1000
 
 
 def preview_lines(made: "Preview") -> Iterator[str]:
-    """Write the chunks of a file, each below a line with its place, name, kind and size.
-
-    Parameters:
-        made: the file, cut.
-    """
+    """Write the chunks of a file, each below a line with its place, name, kind and size."""
     mark = new_mark([made.document.text])
     if made.report.chunks:
         yield explain_mark(mark)

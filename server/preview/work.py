@@ -61,8 +61,6 @@ def read_in_worker(name: str, data: bytes, workers: Workers) -> tuple[str, tuple
 
     Parameters:
         name: of the file; decides the language.
-        data: its bytes.
-        workers: one of them reads it.
 
     Raises:
         UndecodableError: it is binary, in no known encoding, or a PDF without extractable text.
@@ -81,9 +79,7 @@ def cut_in_worker(
     """Cut a document; return it without its secrets, and its chunks without vectors.
 
     Parameters:
-        document: to cut.
         in_force: strategy and options; its model stays in this process.
-        workers: one of them cuts it.
         secrets: which kinds to redact.
         lines: numbers of the first and the last line to cut and to return; None for all.
 

@@ -39,10 +39,7 @@ class FileMeasure:
         encoding: of the file, in the spelling of Python's codecs.
         seconds: CPU time of chunking.
         sizes: estimated tokens of each chunk.
-        characters: of all chunks.
         counts: of chunks, by the names of `BREAKDOWNS` and then by value.
-        warnings: of the chunker.
-        findings: of the quality gates.
     """
 
     path: str
@@ -61,14 +58,7 @@ class FileMeasure:
 def measure(
     found: Sequence[FoundFile], root: Path, options: IndexOptions, workers: Workers
 ) -> Iterator[list[FileMeasure]]:
-    """Chunk files and measure the result, in batches as they are ready.
-
-    Parameters:
-        found: files of a scan, with the left-out ones.
-        root: the scanned folder or file.
-        options: of the scan and of chunking.
-        workers: chunk them.
-    """
+    """Chunk the files of a scan and measure the result, in batches as they are ready."""
     work = partial(_measure, root=root, scan=options.scan, chunking=options.chunk)
     yield from workers.run(Job(work, FileMeasure, _size, _lost), found)
 

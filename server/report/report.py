@@ -56,7 +56,6 @@ class QualityReport:
         root: the folder or file.
         documents: number of chunked files.
         bytes, characters, tokens: of them; tokens are estimated.
-        chunks: of all documents.
         mean_tokens, median_tokens, p95_tokens, largest_tokens: of a chunk.
         histogram: chunks by size, with the names of `HISTOGRAM`.
         sizes: the same in steps of `STEP` tokens, by the largest size of each step.
@@ -109,8 +108,6 @@ def quality_report(
 
     Parameters:
         root: a folder or file.
-        options: of the scan and of chunking.
-        report: called with the progress.
 
     Raises:
         ScanError: the root can't be read.

@@ -40,7 +40,6 @@ def check(client: str, command: Sequence[str], folder: Path, *, is_project: bool
     Parameters:
         client: its name for people.
         command: the program by its path, with arguments.
-        folder: to run it in.
         is_project: whether the entry is a project's, which some clients only list once its folder is trusted.
     """
     shown = " ".join([Path(command[0]).name, *command[1:]])

@@ -76,8 +76,6 @@ class ConfigFile:
         files: of these the first which exists, else the first; templates of `Machine.path` for a user's files, relative
             to the project for a project's.
         path: keys down to the entry.
-        shape: makes the entry.
-        form: of the file.
         arguments: further arguments of `cqm serve`.
         on_windows: the file on Windows, where it differs.
     """

@@ -184,12 +184,6 @@ def register() -> None:
 
 
 def script(command: click.Command, program: str, shell: str) -> str:
-    """Return the script of a shell.
-
-    Parameters:
-        command: all commands.
-        program: their name.
-        shell: one of `SHELLS`.
-    """
+    """Return the script of a shell, one of `SHELLS`."""
     # That of bash itself starts bash to ask for its version.
     return ShellComplete.source(SHELLS[shell](command, {}, program, VARIABLE))

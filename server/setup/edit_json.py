@@ -98,8 +98,6 @@ def cut(text: str, path: Sequence[str], *, is_empty_kept: bool) -> str:
     """Return a document without the entry at a path of keys, which it has.
 
     Parameters:
-        text: of the document.
-        path: keys.
         is_empty_kept: leave the object around the entry when nothing else is in it.
 
     Raises:

@@ -69,7 +69,6 @@ def replace(path: Path, data: bytes, expected: bytes | None) -> None:
 
     Parameters:
         path: of the file, not of a link to it.
-        data: its new contents.
         expected: its contents until now; None for no file.
 
     Raises:

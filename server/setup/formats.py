@@ -82,9 +82,6 @@ def without_entry(text: str, form: Format, path: Sequence[str], *, is_empty_kept
     """Return a document without the entry at a path of keys, which it has, and every other byte as it was.
 
     Parameters:
-        text: of the document.
-        form: its format.
-        path: keys.
         is_empty_kept: leave the object around the entry when nothing else is in it.
 
     Raises:
@@ -113,7 +110,7 @@ def _at(value: object, path: Sequence[str]) -> object:
 
 
 def _rest(value: object, path: Sequence[str]) -> object:
-    """Everything but the value at a path, and objects around it which are then empty."""
+    """Return everything but the value at a path, and objects around it which are then empty."""
     if not isinstance(value, dict):
         return value
     key, *below = path

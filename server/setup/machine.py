@@ -14,7 +14,6 @@ class Machine(NamedTuple):
     Attributes:
         home: the user's home folder.
         platform: as `sys.platform` has it: "linux", "darwin", "win32".
-        variables: of the environment.
     """
 
     home: Path

@@ -55,8 +55,6 @@ class Spot:
         kind: "server" or "instructions".
         file: absolute; it may be a link.
         path: keys down to the entry.
-        form: of the file.
-        entry: the entry.
         bounds: folders that a link may lead into.
         lacks: the option without which the entry cannot be written, with the reason; empty for none.
     """
@@ -76,9 +74,6 @@ class Change:
     """A planned change of a file.
 
     Attributes:
-        spot: where.
-        action: on the file.
-        real: the file itself.
         detail: why, for people.
         before: its bytes; None for no file.
         after: its bytes afterwards; None for no file.
@@ -98,7 +93,6 @@ def planned(spots: Sequence[Spot], *, removes: bool, replaces: bool) -> list[Cha
     """Plan the changes of several places; a file named twice gets both, one after the other.
 
     Parameters:
-        spots: places.
         removes: take entries out.
         replaces: overwrite entries which the user wrote.
     """

@@ -40,16 +40,8 @@ class Asked:
 
     Attributes:
         clients: names; all that are found when empty.
-        roots: folders which clients may search.
         project: write files of the project in the working folder, not the user's.
-        instructions: write paragraphs for agents as well.
         remove: undo.
-        replace: overwrite entries which the user wrote.
-        with_variables: write the variables naming folders.
-        yes: don't ask.
-        dry_run: only show.
-        checks: have clients try the servers afterwards.
-        as_json: print JSON.
     """
 
     clients: tuple[str, ...] = ()
@@ -66,13 +58,7 @@ class Asked:
 
 
 def setup(asked: Asked, machine: Machine, here: Path) -> int:
-    """Connect CQM to clients, or undo it; 1 when a file could not be changed, or a client does not connect.
-
-    Parameters:
-        asked: the options.
-        machine: of the user.
-        here: the working folder.
-    """
+    """Connect CQM to clients, or undo it; 1 when a file could not be changed, or a client does not connect."""
     root = project_root(here)
     if asked.project and not asked.remove and is_too_wide(root):
         raise click.UsageError(f"{root} is no project. Run this in the folder of a project.")
@@ -88,18 +74,19 @@ def setup(asked: Asked, machine: Machine, here: Path) -> int:
         _tell_variables(asked, machine, servers)
     changes = [*servers] if _agreed(servers, "Write these files?", asked) else []
     is_declined = _is_asking(asked) and not changes and any(change.action.writes for change in servers)
-    wants_texts = asked.remove or asked.instructions or (_is_asking(asked) and not is_declined)
-    if texts and wants_texts:
-        if not asked.as_json:
-            show(line for change in texts for line in _plan_lines(change, removes=asked.remove))
-        if _agreed(texts, "Write these paragraphs for agents, too?", asked):
-            changes += texts
+    if not (asked.remove or asked.instructions or (_is_asking(asked) and not is_declined)):
+        texts = []
+    if texts and not asked.as_json:
+        show(line for change in texts for line in _plan_lines(change, removes=asked.remove))
+    if texts and _agreed(texts, "Write these paragraphs for agents, too?", asked):
+        changes += texts
+    plan = [*servers, *texts]
     problems = list(_applied(changes, asked))
     checks = list(_checked(rows, servers, asked, machine, root)) if not problems and not asked.dry_run else []
-    refused = any(change.action is Action.REFUSED for change in [*servers, *(texts if wants_texts else [])])
     if asked.as_json:
-        emit(_as_object([*servers, *(texts if wants_texts else [])], changes, problems, checks, asked))
-    return 1 if problems or refused or any(found.connects is False for found in checks) else 0
+        emit(_as_object(plan, changes, problems, checks, asked))
+    is_refused = any(change.action is Action.REFUSED for change in plan)
+    return 1 if problems or is_refused or any(found.connects is False for found in checks) else 0
 
 
 def is_found(row: Client, machine: Machine) -> bool:

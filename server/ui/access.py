@@ -54,8 +54,6 @@ class Gate:
     every port of a host, so another user's server on this machine would else get it.
 
     Parameters:
-        app: the pages.
-        token: in the link.
         hosts: names in the Host header, without port; others come from a page that tricks the browser (DNS rebinding).
         start: tells others how to get in, as HTML.
     """

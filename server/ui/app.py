@@ -40,7 +40,6 @@ def make_app(library: Library, token: str, hosts: Iterable[str] = LOCAL_NAMES, *
     """Make the pages of a library, behind their gate.
 
     Parameters:
-        library: the content of the pages.
         token: in the link that lets a browser in.
         hosts: names of this machine in the Host header.
         start: tells whoever has no access how to get the link, as HTML.

@@ -70,7 +70,6 @@ def chunks_page(library: Library, given: Mapping[str, str], problem: str = "") -
     """Write the page: the form, and the file cut in the chosen ways.
 
     Parameters:
-        library: has the file.
         given: `path`; by the name of a strategy "on", and by the name with "_tokens" its size; `first` line of a part
             of a large file.
         problem: stands in the place of the chunks, as HTML.

@@ -59,7 +59,6 @@ def file_page(library: Library, given: Mapping[str, str]) -> str:
     """Write the page of a file around a line.
 
     Parameters:
-        library: has the file.
         given: `path` as shown; `line` to show, and `first`, the first of the page; `symbol` whose uses are listed.
 
     Raises:
@@ -114,7 +113,6 @@ def uses_page(library: Library, given: Mapping[str, str]) -> str:
     """Write the definitions of a symbol and the lines that use it.
 
     Parameters:
-        library: has the index.
         given: `name` of the symbol; `path` of a file in the index to ask; `part` for a part of another page.
     """
     name, path = given.get("name", ""), given.get("path", "")

@@ -55,12 +55,7 @@ def health(library: Library) -> str:
 
 
 async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]) -> AsyncIterator[str]:
-    """Yield the changing part as server-sent events, whenever it is another one.
-
-    Parameters:
-        library: has the indexes.
-        is_gone: whether the browser left, or the server ends.
-    """
+    """Yield the changing part as server-sent events, whenever it is another one, until `is_gone`."""
     yield "retry: 1000\n\n"
     told, end = "", time.monotonic() + _STREAM_SECONDS
     while time.monotonic() < end and not await is_gone():
@@ -115,7 +110,6 @@ def status_card(status: IndexStatus, work: str = "", more: Iterable[tuple[str, s
     """Draw the state of an index.
 
     Parameters:
-        status: of the index.
         work: what is going on, and notes, as HTML.
         more: further facts, with HTML as values.
     """

@@ -32,8 +32,6 @@ class Library:
 
     Attributes:
         folders: as they were given; a link among them may lead elsewhere later.
-        workspace: has the indexes open.
-        workers: cut previewed files.
         opening: set while another thread opens the indexes: nothing waits for it then.
     """
 
@@ -71,12 +69,7 @@ class Library:
         return opened
 
     def ask(self, query: Query, root: str = "") -> Answer:
-        """Answer a question from one index, or from all.
-
-        Parameters:
-            query: the question.
-            root: name of the only root to search; empty for all.
-        """
+        """Answer a question from the index of a root, or from all when `root` is empty."""
         roots = self.roots
         if len(roots) == 1:
             return self.opened(next(iter(roots))).index.search(query)

@@ -12,13 +12,7 @@ PAGES = (("./", "Search"), ("preview", "Chunks"), ("health", "Health"), ("asked"
 
 
 def url(page: str, *, at: str = "", **parameters: object) -> str:
-    """Write the address of a page for an attribute: parameters without a value are left out.
-
-    Parameters:
-        page: its name.
-        at: a place in it.
-        parameters: texts, numbers, or several of these.
-    """
+    """Write the address of a page for an attribute: parameters without a value are left out."""
     given = {name: value for name, value in parameters.items() if value not in ("", None, ())}
     question = urlencode(given, doseq=True, errors="backslashreplace")
     return safe(f"{page}{'?' if question else ''}{question}{f'#{quote(at)}' if at else ''}")

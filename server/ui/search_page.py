@@ -93,13 +93,7 @@ def sureness(answer: Answer) -> tuple[str, str]:
 
 
 def search_page(library: Library, asked: Asked, problem: str = "") -> str:
-    """Write the whole page.
-
-    Parameters:
-        library: answers.
-        asked: the question.
-        problem: stands in the place of the results, as HTML.
-    """
+    """Write the whole page; a problem, as HTML, stands in the place of the results."""
     kept = "".join(
         f"<input type='hidden' name='{name}' value='{safe(value)}'>"
         for name in ("root", "folder", "language", "kind")
@@ -135,13 +129,7 @@ def results(library: Library, asked: Asked) -> str:
 
 
 def as_agent_sees(library: Library, asked: Asked, only: int | None) -> str:
-    """Write the answer to a question as an agent reads it.
-
-    Parameters:
-        library: answers.
-        asked: the question.
-        only: place of the only result to write, from 0; None for an answer as an agent gets it.
-    """
+    """Write the answer to a question as an agent reads it, or its result at place `only`, from 0."""
     settings = library.settings
     query = asked.query if only is not None else replace(asked.query, limit=settings.search.limit)
     answer = library.ask(query, asked.root)
@@ -228,13 +216,7 @@ def _result(asked: Asked, question: str, rank: int, hit: Hit, editor: str) -> st
 
 
 def excerpt(question: str, hit: Hit, file: str) -> str:
-    """Show the lines around a result: from the beginning of the chunk, unless it is further down.
-
-    Parameters:
-        question: whose words are marked.
-        hit: the result.
-        file: address of the page with the rest of the lines; empty for none.
-    """
+    """Show the lines around a result, with a link to the rest in `file`: from the chunk's beginning, if it is near."""
     if hit.content:
         lines = hit.content.split("\n")
         return code_table("text.txt", lines[:_LINES], 0, {}) + _left_out(len(lines) - _LINES, file)

@@ -27,12 +27,7 @@ class ShownLines:
         return cls(first, min(first + most - 1, total), total, most)
 
     def links(self, page: str, given: Mapping[str, str]) -> str:
-        """Write links to the lines before and after; empty where all are shown.
-
-        Parameters:
-            page: where they lead.
-            given: its other parameters.
-        """
+        """Write links to the lines before and after; empty where all are shown."""
         links = [
             f"<a href='{url(page, **given, first=max(1, self.first - self.most))}'>Lines before</a>"
             if self.first > 1

@@ -29,9 +29,7 @@ class Improver:
 
     Parameters:
         improve: does the work; called from one thread.
-        report: called with each result.
         retry_seconds: time to the next try while chunks still wait.
-        name: of the thread.
     """
 
     def __init__(

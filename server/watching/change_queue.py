@@ -29,7 +29,6 @@ class PendingChanges:
     After a checkout of another commit, or with another folder at the root's path, anything may have changed.
 
     Parameters:
-        options: times for settling.
         head: returns the checked-out commit and the folder's identity, or anything else to compare.
         is_busy: whether somebody is writing to the whole tree: changes wait for the end.
     """

@@ -37,7 +37,6 @@ class NativeTreeWatch:
     """Watch a tree recursively with watchdog, for systems where a tree costs as much as one folder.
 
     Parameters:
-        root: the folder at the top.
         changed: called with each changed path, and False: what is to come for it is not known.
     """
 

@@ -46,7 +46,6 @@ class FollowedIndex(Index):
         """Compare the whole tree, take up changes as they happen, and backfill; harmless when done already.
 
         Parameters:
-            options: of the watch.
             report: called with each update and each problem, from threads of the watch.
             update: brings the index up to date; its own `update` by default.
         """

@@ -48,7 +48,6 @@ class InotifyWatch:
     """Watch the folders of a tree and report every changed path.
 
     Parameters:
-        root: the folder at the top.
         folders: lists the folders in scope at and below a folder, itself first; called again for each new folder.
         changed: called with each changed path, a file, or a folder which came or went; and with whether it is a file
             that is whole now: its writer closed it, or it was moved here.

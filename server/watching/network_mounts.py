@@ -31,11 +31,7 @@ def remote_type(folder: Path, mounts: str | None = None) -> str:
 
 
 def mounts_below(folder: Path, mounts: str | None = None) -> frozenset[tuple[Path, str, str]]:
-    """Return what is mounted below a folder: the place, the type, and the number of the mount, which a new one changes.
-
-    Parameters:
-        folder, mounts: as `remote_type`.
-    """
+    """Return the place, type and number of what is mounted below a folder; a new mount has a new number."""
     mounts = _read() if mounts is None else mounts
     top = f" {_escaped(folder)}/"
     # Most systems have many mounts, and none below a project.

@@ -55,7 +55,6 @@ class Questions:
         Parameters:
             client: who asked.
             method, arguments: as called.
-            result: given to the client.
             began: when it was asked, seconds since the epoch.
         """
         if method not in _KEPT:

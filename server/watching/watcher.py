@@ -40,8 +40,6 @@ class Watcher:
         root: the folder, a real path.
         update: does the work; called from one thread.
         folders: lists the folders in scope at and below a folder, itself first.
-        report: called with each update and each problem.
-        options: times for taking up changes.
     """
 
     def __init__(

@@ -22,12 +22,7 @@ _FROM_THE_START = ("roots", "http", "hosts", "log_format")
 
 
 class Changing:
-    """The settings of one open index, as their files change.
-
-    Parameters:
-        settings: in force.
-        put_in_force: takes other ones.
-    """
+    """The settings of one open index, as their files change."""
 
     def __init__(self, settings: Settings, put_in_force: Callable[[Settings], None]) -> None:
         self._followed = FollowedSettings(settings)

@@ -40,7 +40,6 @@ class OpenIndex:
 
     Parameters:
         index: opened; closed by `close`.
-        settings: of its root.
         updated: called with each update, from any thread.
         reopen: opens it with changed settings.
     """
@@ -98,7 +97,7 @@ class OpenIndex:
         return self.index.backlog()
 
     def running_job(self) -> Job | None:
-        """The running job."""
+        """Return the running job."""
         job = self._job
         return job if job and not job.is_done else None
 

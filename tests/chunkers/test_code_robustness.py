@@ -2,10 +2,10 @@ import ast
 import subprocess
 import sys
 from dataclasses import fields
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from gapless import assert_gapless
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiers import thinned
@@ -31,11 +31,8 @@ OPTIONS = st.sampled_from(
 def check(text: str, language: str, options: ChunkOptions) -> None:
     """Chunks are in order and apart, hold all that is not blank, begin at lines, and keep the limit."""
     chunks = chunk(Document("fixture", text, language), options).chunks
-    assert all(one.end <= other.start for one, other in pairwise(chunks))
-    assert "".join("".join(piece.text for piece in chunks).split()) == "".join(text.split())
+    assert_gapless(text, chunks)
     for piece in chunks:
-        assert piece.text == text[piece.start : piece.end]
-        assert piece.start_line == text.count("\n", 0, piece.start) + 1
         assert piece.tokens <= options.max_tokens
         at_line = piece.start == 0 or text[piece.start - 1] == "\n"
         assert at_line or piece.start_line == piece.end_line

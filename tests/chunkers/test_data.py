@@ -1,9 +1,9 @@
 import json
 import tomllib
-from itertools import pairwise
 
 import pytest
 import yaml
+from gapless import assert_gapless
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,12 +28,8 @@ def symbols(text: str, path: str, options: ChunkOptions = ALONE) -> list[str]:
 def check(text: str, path: str, options: ChunkOptions) -> None:
     """Chunks are in order and apart, hold all that is not blank, and keep the limit."""
     chunks = chunks_of(text, path, options)
-    assert all(one.end <= other.start for one, other in pairwise(chunks))
-    assert "".join("".join(piece.text for piece in chunks).split()) == "".join(text.split())
-    for piece in chunks:
-        assert piece.text == text[piece.start : piece.end]
-        assert piece.start_line == text.count("\n", 0, piece.start) + 1
-        assert piece.tokens <= options.max_tokens
+    assert_gapless(text, chunks)
+    assert all(piece.tokens <= options.max_tokens for piece in chunks)
 
 
 @pytest.mark.parametrize(

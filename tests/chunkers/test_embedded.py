@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from gapless import assert_gapless
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -125,14 +126,8 @@ EXPECTED = {
 def chunks_of(path: str, text: str, options: ChunkOptions = ChunkOptions()) -> tuple[Chunk, ...]:  # noqa: B008 - frozen
     """The chunks, after a look at what is promised of all of them."""
     chunks = chunk(Document(path, text), options).chunks
-    done = 0
-    for it in chunks:
-        assert it.text == text[it.start : it.end]
-        assert it.start_line == text.count("\n", 0, it.start) + 1
-        assert not text[done : it.start].strip()
-        assert all(it.start_line <= one.first_line <= it.end_line for one in it.definitions)
-        done = it.end
-    assert not text[done:].strip()
+    assert_gapless(text, chunks)
+    assert all(it.start_line <= one.first_line <= it.end_line for it in chunks for one in it.definitions)
     return chunks
 
 

@@ -3,6 +3,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from gapless import assert_gapless
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -88,12 +89,7 @@ def pull_request(**more: object) -> dict[str, object]:
 def chunks(value: object, options: ChunkOptions = ChunkOptions(), indent: int | None = None) -> tuple[Chunk, ...]:  # noqa: B008 - frozen
     text = value if isinstance(value, str) else json.dumps(value, indent=indent)
     found = chunk(Document("data.json", text), options).chunks
-    done = 0
-    for part in found:
-        assert part.text == text[part.start : part.end]
-        assert not text[done : part.start].strip()
-        done = part.end
-    assert not text[done:].strip()
+    assert_gapless(text, found)
     return found
 
 

@@ -1,4 +1,5 @@
 import pytest
+from gapless import assert_gapless
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.model import Chunk, ChunkOptions, Document
@@ -41,12 +42,7 @@ PATHS = ["Guide", "Guide > Install it", "Guide > Install it > On Linux and elsew
 
 def chunked(name: str, text: str, options: ChunkOptions = SMALL) -> tuple[Chunk, ...]:
     found = chunk(Document(name, text), options).chunks
-    done = 0
-    for part in found:
-        assert part.text == text[part.start : part.end]
-        assert not text[done : part.start].strip()
-        done = part.end
-    assert not text[done:].strip()
+    assert_gapless(text, found)
     return found
 
 

@@ -1,4 +1,5 @@
 import pytest
+from gapless import assert_gapless
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,12 +14,7 @@ BODY = "A body of text that is long enough not to be packed with what comes afte
 
 def chunked(text: str, options: ChunkOptions = SMALL) -> tuple[Chunk, ...]:
     found = chunk(Document("doc.rst", text), options).chunks
-    done = 0
-    for part in found:
-        assert part.text == text[part.start : part.end]
-        assert not text[done : part.start].strip()
-        done = part.end
-    assert not text[done:].strip()
+    assert_gapless(text, found)
     return found
 
 

@@ -1,7 +1,7 @@
-from itertools import pairwise
 from xml.parsers import expat
 
 import pytest
+from gapless import assert_gapless
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,12 +69,8 @@ def named(report: ChunkReport, symbol: str) -> Chunk:
 
 def check(text: str, options: ChunkOptions) -> None:
     chunks = chunked(text, options).chunks
-    assert all(one.end <= other.start for one, other in pairwise(chunks))
-    assert "".join("".join(piece.text for piece in chunks).split()) == "".join(text.split())
-    for piece in chunks:
-        assert piece.text == text[piece.start : piece.end]
-        assert piece.start_line == text.count("\n", 0, piece.start) + 1
-        assert piece.tokens <= options.max_tokens
+    assert_gapless(text, chunks)
+    assert all(piece.tokens <= options.max_tokens for piece in chunks)
 
 
 @pytest.mark.row("D3")

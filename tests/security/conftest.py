@@ -6,11 +6,14 @@ Where processes can be forked, commands are forks of one that has imported CQM. 
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -121,3 +124,30 @@ def git(folder: Path, *arguments: str) -> None:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, env=environment)
+
+
+@contextmanager
+def heard_by(listener: socket.socket) -> Iterator[list[bytes]]:
+    """What the connections to a socket begin with, one entry each; the socket is closed at the end."""
+    heard: list[bytes] = []
+
+    def listen() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.settimeout(5)
+                heard.append(b"")
+                with suppress(OSError):
+                    heard[-1] = connection.recv(65536)
+
+    thread = Thread(target=listen, daemon=True)
+    thread.start()
+    try:
+        yield heard
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(10)

@@ -5,10 +5,10 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import pytest
+from tests.security.conftest import Victim, heard_by
 
 from cqm.index.remote.presets import PRESETS, key_variable
 from cqm.server.config.merge import option_names
@@ -18,10 +18,7 @@ from cqm.server.config.sources import ANY, Name
 from cqm.server.config.trust import ALLOWED
 from cqm.server.errors import SettingsError
 
-if TYPE_CHECKING:
-    from conftest import Victim
-
-Deliver = Callable[[Path, str], "Victim"]
+Deliver = Callable[[Path, str], Victim]
 
 KEYS = {key_variable(provider): "sk-of-the-victim" for provider in ("ollama", *PRESETS)} | {
     "CO_API_KEY": "sk-of-the-victim",
@@ -126,30 +123,10 @@ def test_the_allowed_options_are_these() -> None:
 @contextmanager
 def listening() -> Iterator[tuple[int, list[bytes]]]:
     """A port of this machine, and what the connections to it began with."""
-    heard: list[bytes] = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def listen() -> None:
-            while True:
-                try:
-                    connection, _ = listener.accept()
-                except OSError:
-                    return
-                with connection:
-                    connection.settimeout(5)
-                    heard.append(b"")
-                    try:
-                        heard[-1] = connection.recv(65536)
-                    except OSError:
-                        continue
-
-        thread = Thread(target=listen, daemon=True)
-        thread.start()
-        try:
-            yield listener.getsockname()[1], heard
-        finally:
-            listener.shutdown(socket.SHUT_RDWR)
-    thread.join()
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    with heard_by(listener) as heard:
+        yield port, heard
 
 
 def model(provider: str, path: str = "/v1") -> str:

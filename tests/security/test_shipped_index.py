@@ -8,25 +8,18 @@ import socket
 import stat
 import subprocess
 import sys
-import sysconfig
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
 
 import pytest
 from filelock import FileLock
+from tests.security.conftest import CQM, Victim, heard_by
 from tiers import thinned
 
 from cqm.index.disk.locations import FILES
-
-if TYPE_CHECKING:
-    from conftest import Victim
-
-CQM = shutil.which("cqm", path=sysconfig.get_path("scripts")) or "cqm"
 
 QUIET = {"CQM_EMBEDDING_PROVIDER": "none"}
 ALONE = {**QUIET, "CQM_INDEX_SHARED": "0"}
@@ -73,35 +66,6 @@ def precious(tmp_path: Path) -> Path:
     (folder / "folder").mkdir()
     (folder / "folder" / "kept.txt").write_text("mine\n")
     return folder
-
-
-@contextmanager
-def listening(listener: socket.socket) -> Iterator[list[bytes]]:
-    """Return what comes to a socket, one entry a connection."""
-    came: list[bytes] = []
-
-    def take() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            with connection:
-                connection.settimeout(1)
-                came.append(b"")
-                try:
-                    came[-1] = connection.recv(65536)
-                except OSError:
-                    continue
-
-    thread = threading.Thread(target=take, daemon=True)
-    thread.start()
-    try:
-        yield came
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join(10)
 
 
 def ended(done: "subprocess.CompletedProcess[str]") -> "subprocess.CompletedProcess[str]":
@@ -200,7 +164,7 @@ def test_a_port_that_a_shipped_address_names_is_not_dialled(stranger: Path, deli
     (stranger / ".cqm" / "owner.address").write_text(json.dumps(note))
     (stranger / ".cqm" / "root").write_text("")
     victim = delivered(stranger)
-    with listening(listener) as came:
+    with heard_by(listener) as came:
         ended(victim.run("search", "innocent_marker", **QUIET, **INSIDE, OPENAI_API_KEY="sk-canary"))
         # Also not where the file has come into an index of the victim's own.
         victim.json("search", "innocent_marker", **ALONE)

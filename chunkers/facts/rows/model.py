@@ -179,13 +179,7 @@ def without(node: "Node", left_out: Sequence["Node | None"], source: bytes) -> s
 
 
 def modifier(node: "Node", source: bytes, *types: str) -> str:
-    """Return the written visibility of a declaration: its visibility modifiers, joined by a space.
-
-    Parameters:
-        node: of the declaration.
-        source: the text.
-        types: types of nodes which are or hold modifiers.
-    """
+    """Return the written visibility of a declaration: its modifiers of some types, or in these, joined by a space."""
     texts = (_WORDS.findall(text_of(part, source)) for part in node.named_children if part.type in types)
     return " ".join(word for words in texts for word in words if word in _VISIBILITIES)
 

@@ -47,14 +47,7 @@ class Walked:
 
 
 def uses_of(root: "Node", symbols: "Sequence[Symbol]", syntax: "Syntax", source: bytes) -> Walked:
-    """Walk over all named nodes of a document once.
-
-    Parameters:
-        root: of the tree.
-        symbols: all symbols of the document.
-        syntax: the language's row.
-        source: the parsed bytes.
-    """
+    """Walk over all named nodes of a document once."""
     # The last item collects uses outside all symbols.
     walked = Walked([Uses() for _ in range(len(symbols) + 1)], set())
     owners = _owners(symbols)

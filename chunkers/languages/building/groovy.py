@@ -19,6 +19,7 @@ from cqm.chunkers.languages.model import (
     child_of_type,
     groups,
     role,
+    symbols,
     text_of,
 )
 from cqm.chunkers.languages.unread import GROOVY_LINES
@@ -119,10 +120,6 @@ def _values(node: "Node", source: bytes) -> Iterator[Part]:
             yield Part("constant", text_of(it, source), it, it)
 
 
-def _variable(node: "Node", source: bytes) -> Found:
-    return Found("variable", text_of(node.child_by_field_name("name"), source))
-
-
 _BEFORE_CLOSURE = {"task": "task"}
 _CALLS = {
     **dict.fromkeys(("stage",), "stage"),
@@ -177,7 +174,7 @@ GROOVY = Language(
     rules={
         "class_definition": _type,
         **dict.fromkeys(("function_definition", "function_declaration"), _function),
-        "declaration": _variable,
+        **symbols("variable", "declaration"),
         **dict.fromkeys(("function_call", "juxt_function_call"), _call),
         "closure": _closure,
         "pipeline": lambda node, _source: Found(GROUP, "", tuple(it for it in (child_of_type(node, "closure"),) if it)),

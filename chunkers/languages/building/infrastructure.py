@@ -12,9 +12,11 @@ from cqm.chunkers.languages.model import (
     Language,
     NodeTypes,
     Part,
+    by_child,
     child_of_type,
     groups,
     role,
+    symbols,
     text_of,
 )
 
@@ -34,17 +36,13 @@ def _hcl_block(node: "Node", source: bytes) -> Found:
     return Found(kind, ".".join(labels) or kind)
 
 
-def _hcl_attribute(node: "Node", source: bytes) -> Found:
-    return Found("variable", text_of(child_of_type(node, "identifier"), source))
-
-
 HCL = Language(
     name="hcl",
     grammar=(BUNDLE, "hcl"),
     suffixes=(".hcl", ".tf", ".tfvars", ".nomad", ".tofu"),
     rules={
         "block": _hcl_block,
-        "attribute": _hcl_attribute,
+        **symbols("variable", "attribute", name=by_child("identifier")),
         **role(COMMENT, "comment"),
         **groups("body", "ERROR"),
     },
@@ -108,10 +106,6 @@ def _stage(node: "Node", source: bytes) -> Found:
     return Found("stage", text_of(alias or image, source))
 
 
-def _argument(node: "Node", source: bytes) -> Found:
-    return Found("variable", text_of(node.child_by_field_name("name"), source))
-
-
 def _environment(node: "Node", source: bytes) -> Found:
     return Found("variable", text_of(_first_name(node), source))
 
@@ -135,7 +129,7 @@ DOCKERFILE = Language(
     filenames=("dockerfile", "containerfile"),
     rules={
         "from_instruction": _stage,
-        "arg_instruction": _argument,
+        **symbols("variable", "arg_instruction"),
         "env_instruction": _environment,
         **role(COMMENT, "comment"),
         **groups("ERROR"),

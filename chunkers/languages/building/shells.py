@@ -85,17 +85,13 @@ def _label(node: "Node", source: bytes) -> Found:
     return Found("function", name[0] if name else "")
 
 
-def _batch_variable(node: "Node", source: bytes) -> Found:
-    return Found("variable", text_of(child_of_type(node, "variable_name"), source))
-
-
 BATCH = Language(
     name="batch",
     grammar=(BUNDLE, "batch"),
     suffixes=(".bat", ".cmd"),
     rules={
         "label": _label,
-        "variable_assignment": _batch_variable,
+        **symbols("variable", "variable_assignment", name=by_child("variable_name")),
         **role(COMMENT, "comment"),
         **groups("ERROR"),
     },

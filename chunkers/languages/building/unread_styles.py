@@ -54,7 +54,6 @@ def _rewritten(source: bytes, head: Callable[[bytes], bytes], statement: Callabl
     """Rewrite the text before each brace and semicolon, keeping its length.
 
     Parameters:
-        source: the text.
         head: rewrites the text before an opening brace.
         statement: rewrites the text before a semicolon or a closing brace.
     """

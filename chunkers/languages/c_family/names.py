@@ -87,12 +87,7 @@ def type_name(node: "Node", source: bytes) -> str:
 
 
 def is_attribute(node: "Node", name: str) -> bool:
-    """Tell if a declaration's name is a macro for an attribute of the type before it: "struct packet {...} PACKED;".
-
-    Parameters:
-        node: the declaration.
-        name: its first declarator's.
-    """
+    """Tell if the name of a declarator is a macro for an attribute of the type before it: "struct {...} PACKED;"."""
     kind = node.child_by_field_name("type")
     if not name.isupper() or kind is None or kind.type not in SPECIFIERS:
         return False

@@ -36,9 +36,7 @@ def kind_of_value(value: "Node | None", annotation: "Node | None", source: bytes
     """Return "class" and "type" for the value of a name which is one; else nothing.
 
     Parameters:
-        value: of the assignment.
         annotation: of the name, such as `TypeAlias`.
-        source: the text.
     """
     if annotation is not None and b"TypeAlias" in source[annotation.start_byte : annotation.end_byte]:
         return "type"

@@ -82,13 +82,9 @@ def _declaration(node: "Node", source: bytes) -> Found | None:
     if not declarators:
         return None
     value = declarators[0].child_by_field_name("value")
-    if _loads(value, source):
+    if value is not None and source.startswith(_LOADING, value.start_byte) and value.type in _LOADS:
         return Found(IMPORTS)
     return _bound(declarators[0], value, source) if len(declarators) == 1 else Found(GROUP, "", (node,))
-
-
-def _loads(value: "Node | None", source: bytes) -> bool:
-    return value is not None and source.startswith(_LOADING, value.start_byte) and value.type in _LOADS
 
 
 def _declarator(node: "Node", source: bytes) -> Found | None:

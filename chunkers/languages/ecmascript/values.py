@@ -33,9 +33,7 @@ def value_of(kind: str, name: str, value: "Node | None", source: bytes) -> Found
 
     Parameters:
         kind: of a name with another value.
-        name: for the symbol.
         value: the bound node; None without one.
-        source: the text.
     """
     form = ""
     while value is not None and (form := value.type) in _TYPED:

@@ -129,9 +129,7 @@ def _statement(tokens: list[_Token], at: int, source: bytes, batches: list[int])
     """Return the number of the token that ends a statement, and whether it is to be a table.
 
     Parameters:
-        tokens: of the text.
         at: the first of the statement, "create" or "alter".
-        source: the text.
         batches: numbers of the tokens that end batches.
     """
     head = HEAD.match(source, tokens[at].start)

@@ -73,7 +73,6 @@ def restated(source: bytes, errors: "Sequence[Span]", is_read: "Callable[[bytes]
     """Restate the statements that errors touch and that the grammar can't read alone.
 
     Parameters:
-        source: the text, whose routines are tables.
         errors: bytes of errors in order, half-open.
         is_read: tells if the grammar reads a text without an error.
     """

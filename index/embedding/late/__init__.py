@@ -19,9 +19,6 @@ def open_token_encoder(
     Parameters:
         location: a folder with a model of `onnx.MODELS` (model.onnx and tokenizer.json), or the address of a llama.cpp
             server run with `--embeddings --pooling none`, such as "http://127.0.0.1:8080".
-        variables: of services.
-        api_key: for a server with a key.
-        timeout_seconds: of a request to a server.
 
     Raises:
         EmbeddingError: no location is given. Errors of the location show at its first use.

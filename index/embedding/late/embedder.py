@@ -30,7 +30,6 @@ class LateEmbedder:
     """An `Embedder` over a token encoder, which also embeds the parts of a document after reading all of it.
 
     Parameters:
-        encoder: the model.
         pooling: of the parts and of questions, a key of `pooling.POOLINGS`.
     """
 
@@ -48,7 +47,6 @@ class LateEmbedder:
         """Embed parts of a document: each vector is pooled from its tokens, which were read with those around them.
 
         Parameters:
-            text: the whole document.
             spans: characters of the parts, in order; they don't overlap.
 
         Raises:

@@ -48,11 +48,7 @@ class LlamaTokenEncoder:
     """A `TokenEncoder` over a llama.cpp server, contacted at its first use.
 
     Parameters:
-        url: of the server.
-        variables: of services.
         api_key: its `--api-key`; empty for none.
-        timeout_seconds: of a request.
-        retries: for failed requests.
     """
 
     def __init__(

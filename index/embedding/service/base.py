@@ -62,11 +62,7 @@ class Embedder(Protocol):
         """
 
     def usage(self, role: "Role | None" = None) -> Usage:
-        """Usage since this embedder was opened, including before a `close`. Contacts nothing.
-
-        Parameters:
-            role: of the counted texts; None for all.
-        """
+        """Return usage of one role or all since this embedder was opened, also before a `close`. Contacts nothing."""
 
     def facts(self) -> "ModelFacts":
         """Return the model's known facts: from the options, else its service, else our table.
@@ -95,7 +91,7 @@ class Meter:
             self._of_role[role] += usage
 
     def total(self, role: "Role | None" = None) -> Usage:
-        """Usage so far, of one role or of both."""
+        """Return the usage so far, of one role or of both."""
         with self._lock:
             return self._of_role[role] if role else sum(self._of_role.values(), Usage())
 
@@ -120,14 +116,7 @@ def validated(
     """
     import numpy as np
 
-    if len(rows) != texts:
-        message = f"{source} returned {len(rows)} vectors for {texts} texts."
-        raise EmbeddingError(message, remedy=_NO_MODEL_OF_VECTORS)
-    lengths = {len(row) for row in rows}
-    if len(lengths) > 1 or (dimensions and lengths - {dimensions}):
-        found = " and ".join(map(str, sorted(lengths)))
-        message = f"{source} returned vectors of {found} dimensions{f', not of {dimensions}' if dimensions else ''}."
-        raise EmbeddingError(message, remedy="Run again: the service may have been given another model just now.")
+    _check_shape(rows, texts, dimensions, source)
     exact = _floats(rows, source)
     largest = np.abs(exact).max(axis=1, initial=0)
     usable = np.isfinite(largest) & (largest > 0)
@@ -140,6 +129,17 @@ def validated(
         message = f"{source} returned only vectors without a direction, for {texts} texts."
         raise EmbeddingError(message, remedy=_NO_MODEL_OF_VECTORS)
     return vectors, usable
+
+
+def _check_shape(rows: "Sequence[Sequence[float]] | Vectors", texts: int, dimensions: int, source: str) -> None:
+    if len(rows) != texts:
+        message = f"{source} returned {len(rows)} vectors for {texts} texts."
+        raise EmbeddingError(message, remedy=_NO_MODEL_OF_VECTORS)
+    lengths = {len(row) for row in rows}
+    if len(lengths) > 1 or (dimensions and lengths - {dimensions}):
+        found = " and ".join(map(str, sorted(lengths)))
+        message = f"{source} returned vectors of {found} dimensions{f', not of {dimensions}' if dimensions else ''}."
+        raise EmbeddingError(message, remedy="Run again: the service may have been given another model just now.")
 
 
 def _floats(rows: "Sequence[Sequence[float]] | Vectors", source: str) -> "NDArray[np.float64]":

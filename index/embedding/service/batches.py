@@ -40,9 +40,7 @@ def embed_all(
     """Embed texts in batches. A text failing its batch is found by halving the batch, and reported.
 
     Parameters:
-        traffic: the way to the service.
         texts: any number, without their prefixes.
-        role: of the texts.
         patient: as in `Traffic.ask`.
 
     Raises:
@@ -69,7 +67,6 @@ def embed_canary(traffic: Traffic, *, patient: bool = False) -> Answer:
     """Embed `CANARY`: if it fails, the texts are not to blame.
 
     Parameters:
-        traffic: the way to the service.
         patient: as in `Traffic.ask`.
 
     Raises:
@@ -109,7 +106,6 @@ class _Batch(NamedTuple):
     """Pieces of one request.
 
     Attributes:
-        pieces: one or more.
         patient: as in `Traffic.ask`.
         divisions: times it was divided after a time-out.
         truncate: whether the service should cut overlong texts.

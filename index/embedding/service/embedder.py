@@ -32,7 +32,6 @@ class ServedEmbedder:
     Parameters:
         options: treatment of texts and sizes of requests.
         find: finds the service and its model; called at the first use, after `close`, and after its own failure.
-        retries: for failed requests.
         clock: source of time.
     """
 
@@ -160,7 +159,6 @@ def recipe(options: EmbeddingOptions, facts: ModelFacts) -> str:
     A context length reported by the service is left out: when it changes, texts within it keep their vectors.
 
     Parameters:
-        options: as given.
         facts: as found, with the prefixes in use.
     """
     choices = [facts.query_prefix, facts.document_prefix, options.long_texts, options.context_tokens]
@@ -173,7 +171,6 @@ def probed_dimensions(rows: Rows, wanted: int, source: str) -> int:
     """Return the length of a model's vectors, from its answer for `CANARY`.
 
     Parameters:
-        rows: the answer.
         wanted: the requested length; 0 for the model's own.
         source: the model's name in messages.
 

@@ -24,7 +24,6 @@ def split(text: str, size: int) -> list[str]:
     """Split a text into parts; joined, they give the text again.
 
     Parameters:
-        text: to split.
         size: characters a part at most, 1 or more. A part ends with the last line ending in its second half, else after
             a blank there, else at its full size.
     """
@@ -38,11 +37,7 @@ def split(text: str, size: int) -> list[str]:
 
 
 def pooled(parts: Sequence[Part]) -> "Vector | None":
-    """Return the mean of the parts' vectors, weighted by length, of unit length; None if they cancel each other out.
-
-    Parameters:
-        parts: one or more, in any order.
-    """
+    """Return the mean of parts' vectors, weighted by length, of unit length; None if they cancel each other out."""
     import numpy as np
 
     if len(parts) == 1:

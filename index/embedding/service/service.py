@@ -88,7 +88,6 @@ class Service(Protocol):
 
         Parameters:
             texts: with their prefixes.
-            role: of the texts.
             truncate: let the service cut overlong texts; only if `limits.cuts`.
 
         Raises:

@@ -20,13 +20,9 @@ class Traffic:
     """Access to a service from any number of threads.
 
     Attributes:
-        service: receives the requests.
         space: of its vectors; 0 dimensions before the first answer.
-        retries: for failed requests.
         pace: limits requests under way at once.
         rate: limits requests and tokens per minute.
-        meter: counts usage.
-        clock: measures time.
         pools: whether texts over the context are embedded in parts; otherwise they are cut.
     """
 
@@ -44,10 +40,8 @@ class Traffic:
 
         Parameters:
             texts: with their prefixes.
-            role: of the texts.
             patient: wait for a free slot and use all retries; else try briefly. A patient request with several texts is
                 not repeated after a time-out: the caller sends fewer.
-            truncate: let the service cut overlong texts.
         """
         policy = replace(self.retries, repeats_time_outs=len(texts) == 1) if patient else self.retries.brief()
         with self.pace.slot() if patient else nullcontext():
@@ -75,11 +69,7 @@ class Traffic:
 
 
 class SharedTraffic:
-    """Counts the calls using a service. After `give_up`, only calls already inside may enter again.
-
-    Parameters:
-        traffic: the way to the service.
-    """
+    """Counts the calls using a service. After `give_up`, only calls already inside may enter again."""
 
     def __init__(self, traffic: Traffic) -> None:
         self.traffic = traffic

@@ -41,11 +41,7 @@ def names_almost(names: StoredNames, symbol: str) -> list[str]:
     `ShouldBindWi` and `ShBiWi` are `Context.ShouldBindWith`, `Contxt.Bind` is `Context.Bind`.
 
     Parameters:
-        names: of the index.
         symbol: as asked, with "." between its parts.
-
-    Raises:
-        ManifestError: the index cannot be read.
     """
     container, _, last = symbol.rpartition(".")
     if not _LEAST <= len(name_key(last)) <= _LONGEST:

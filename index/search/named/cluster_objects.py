@@ -52,13 +52,6 @@ def object_lines(lookup: NameLookup, text: str) -> dict[str, int]:
 
     `Deployment web`, `deployment/web`, `deployments.apps/web` and `kubectl describe deploy web` are the same; a kind of
     the project's own is written as its manifest has it. Empty where no manifest declares such an object.
-
-    Parameters:
-        lookup: of the index to search.
-        text: of the question.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     asked = _OBJECT.fullmatch(text.strip().strip("`"))
     if not asked:

@@ -56,15 +56,8 @@ class _Asked(NamedTuple):
 def declared_lines(lookup: NameLookup, text: str) -> dict[str, int]:
     """Return the lines that declare what a question names, by id of their chunk, best first; empty where none does.
 
-        `--min-runs`, `hyperfine --min-runs 3 ls`, `what does --min-runs do`
-        `table posts`, `no such table: posts`, `SELECT * FROM posts`
-
-    Parameters:
-        lookup: of the index to search.
-        text: of the question.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
+    `--min-runs`, `hyperfine --min-runs 3 ls`, `what does --min-runs do`
+    `table posts`, `no such table: posts`, `SELECT * FROM posts`
     """
     asked = _asked_option(text) or _asked_table(text)
     if not asked:

@@ -23,22 +23,14 @@ _MOST_FILES = 20
 
 
 class NameLookup:
-    """The chunks that define names of one question; each name is looked up once.
-
-    Parameters:
-        generation: to search.
-    """
+    """The chunks that define names of one question; each name is looked up once."""
 
     def __init__(self, generation: Generation) -> None:
         self.generation = generation
         self._found: dict[str, list[Candidate]] = {}
 
     def of(self, symbol: str) -> list[Candidate]:
-        """Return the chunks that define something with the last part of a symbol, which may be an operator.
-
-        Raises:
-            StoreError, ManifestError: the index cannot be read.
-        """
+        """Return the chunks that define something with the last part of a symbol, which may be an operator."""
         key = "" if is_operator(symbol) else name_key(symbol)
         asked = key or last_part(symbol)
         if asked not in self._found:
@@ -47,14 +39,7 @@ class NameLookup:
         return self._found[asked]
 
     def defining(self, symbol: str) -> list[Candidate]:
-        """Return the chunks that define a symbol.
-
-        Parameters:
-            symbol: with "." between its parts; it may lack outer parts, or begin with a package.
-
-        Raises:
-            StoreError, ManifestError: the index cannot be read.
-        """
+        """Return the chunks that define "a.b.c"; it may lack outer parts, or begin with a package."""
         return defining(self.of(symbol), symbol)
 
     def _of_word(self, symbol: str) -> list[str]:
@@ -71,9 +56,6 @@ def meant_name(lookup: NameLookup, question: Question) -> str:
     """Return the first of the names of a question that something defines; empty if nothing defines any.
 
     The plain name comes first where it is defined just so and no notation tells more.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     symbol = question.symbol
     plain = lookup.defining(symbol) if symbol else []
@@ -90,11 +72,7 @@ def meant_name(lookup: NameLookup, question: Question) -> str:
 
 
 def is_defined(lookup: NameLookup, name: str) -> bool:
-    """Whether something has a name; one with hyphens as it is spelled, since others may be words: "read-only".
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Whether something has a name; one with hyphens as it is spelled, since others may be words: "read-only"."""
     found = lookup.defining(name)
     return are_so(found, name) if is_hyphenated(name) else bool(found)
 

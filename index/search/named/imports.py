@@ -35,15 +35,7 @@ class Imported(NamedTuple):
 
 
 def imported_lines(lookup: NameLookup, imported: Imported) -> dict[str, int]:
-    """Return the lines of what an import brings in, by id of their chunk; empty where the index has none of it.
-
-    Parameters:
-        lookup: of the index to search.
-        imported: from `import_in`.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Return the lines of what an import brings in, by id of their chunk; empty where the index has none of it."""
     if imported.names and (found := _of_names(lookup, imported)):
         return found
     return _of_files(lookup.generation, imported)
@@ -52,12 +44,9 @@ def imported_lines(lookup: NameLookup, imported: Imported) -> dict[str, int]:
 def import_in(text: str) -> Imported | None:
     """Return what a line of imports brings in; None for other texts.
 
-        import { debounce } from '../lib/helper';
-        #include "net/socket.h"
-        "github.com/acme/shop/internal/cart"
-
-    Parameters:
-        text: of the question.
+    import { debounce } from '../lib/helper';
+    #include "net/socket.h"
+    "github.com/acme/shop/internal/cart"
     """
     text = text.strip().strip("`").strip()
     if len(text) > _LONGEST or not ('"' in text or "'" in text or text.startswith("#")):

@@ -23,15 +23,7 @@ _MARKS = "?!="
 
 
 def about_subject(generation: Generation, question: Question) -> Question:
-    """Return the question for a symbol that a plain sentence asks about, where it is defined as it is written.
-
-    Parameters:
-        generation: to search.
-        question: any; one that is a name is returned as it is.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Return the question for a symbol that a plain sentence asks about and that is defined; any other as it is."""
     if question.symbol or question.places or not question.subject:
         return question
     symbol = dotted(question.subject)
@@ -49,13 +41,7 @@ def named_within(
     A plain word in backticks counts where no identifier is one: `state` may be anything.
 
     Parameters:
-        generation: to search.
-        question: with the names within it.
-        keep: chunks that count; None for all.
         said: its parts that stand in a file as they are written: the names in these are not what is asked about.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     names = [dotted(name) for name in question.named if not any(_stands_in(name, text) for text in said)]
     if question.symbol or not names:

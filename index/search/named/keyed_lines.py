@@ -36,12 +36,8 @@ def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str,
     """Return the lines that say a key, by id of their chunk, best first; empty for none, and for the name of a symbol.
 
     Parameters:
-        lookup: of the index to search.
         key: from `key_in`.
         names: of symbols that the question may be instead.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     # A text of a program may have the name of a symbol; one that only translations define has it for their text.
     if not key.is_told and any(
@@ -73,15 +69,7 @@ def _read(generation: Generation, words: SparseTerms) -> list[tuple[Candidate, s
 
 
 def body_lines(lookup: NameLookup, fields: Sequence[str]) -> dict[str, int]:
-    """Return the lines of types that declare most of the fields of a body, by id of their chunk; empty for none.
-
-    Parameters:
-        lookup: of the index to search.
-        fields: from `fields_in`.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Return the lines of types that declare most of the fields of a body, by id of their chunk; empty for none."""
     wanted = {_plain(it) for it in fields}
     told: list[tuple[int, Candidate, str]] = []
     for chunk, text in _read(lookup.generation, query_terms(" ".join(fields))):

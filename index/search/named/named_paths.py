@@ -52,16 +52,7 @@ class NamedPaths(NamedTuple):
 
 
 def read_paths(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
-    """Read a question as a path of the index, the end of one, or a glob.
-
-    Parameters:
-        lookup: of the index with the files.
-        question: any.
-        root: of the index.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Read a question as a path of the index, the end of one, or a glob."""
     generation, text = lookup.generation, question.text.strip()
     if not question.places and (listed := _of_listing(generation, question, root)):
         return NamedPaths(without_names(question), listed)
@@ -137,9 +128,6 @@ def is_symbol(lookup: NameLookup, question: Question, root: str) -> bool:
     """Whether a question that looks like a path names a symbol: its last part as written, in what its outer part names.
 
     "response.json" may be a method of a class Response, and "gin/Context" a type in a folder gin.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     if not question.symbol:
         return False

@@ -73,7 +73,6 @@ class Names(NamedTuple):
     """The names that a question consists of.
 
     Attributes:
-        question: as to be answered.
         paths: of the files it names.
         note: told if nothing has the name.
         is_file_missing: whether that is the name of a file, or a route that fits only in part.
@@ -94,15 +93,6 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
     """Find the chunks at the places a question names, innermost call first, or those of the files it consists of.
 
     A path is resolved by its end: "/app/src/run.py" in a trace and "run.py" are "src/run.py" in the index.
-
-    Parameters:
-        lookup: of the index to search.
-        names: of the question, with its places.
-        keep: chunks that count; None for all.
-        root: of the index.
-
-    Raises:
-        ManifestError: the index cannot be read.
     """
     generation, question, paths = lookup.generation, names.question, names.paths
     if is_operator(question.symbol):
@@ -126,16 +116,7 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
 
 
 def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
-    """Read a question that is a path or a name, with the names that a part or a misspelling of a name may mean.
-
-    Parameters:
-        lookup: of the index to search.
-        question: any.
-        root: of the index.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Read a question that is a path or a name, with the names that a part or a misspelling of a name may mean."""
     named = NamedPaths(question) if is_operator(question.symbol) else read_paths(lookup, question, root)
     # A file of that name comes first: "role/web".
     if not named.paths and (asked := _with_lines_asked(lookup, question)):
@@ -199,13 +180,9 @@ def _with_meant_names(lookup: NameLookup, question: Question) -> tuple[Question,
 
 def _of_paths(generation: Generation, paths: Sequence[str], keep: PointFilter | None) -> Pinned:
     """Return the chunks of a file, or the first of each of several."""
-    rows = [_kept(generation, path, keep) for path in paths]
+    rows = [[row for row in generation.manifest.chunks_of(path) if counts(row, keep)] for path in paths]
     chosen = rows[0] if len(paths) == 1 else [it[0] for it in rows if it]
     return Pinned(tuple(row.id for row in chosen)[:_MOST_CHUNKS], {})
-
-
-def _kept(generation: Generation, path: str, keep: PointFilter | None) -> list[ChunkRow]:
-    return [row for row in generation.manifest.chunks_of(path) if counts(row, keep)]
 
 
 def _at_places(
@@ -227,12 +204,11 @@ def _at_places(
         if not at and len(places) == 1:
             # The file was longer, or its lines don't matter.
             at = [*it.rows] if not it.place.first else [*it.rows[-1:]]
-        for row in at:
-            if counts(row, keep):
-                is_within = row.start_line <= it.place.first <= row.end_line
-                lines.setdefault(row.id, it.place.first if is_within else row.start_line)
-                if it.place.function:
-                    called.setdefault(row.id, (row, it.place))
+        for row in (row for row in at if counts(row, keep)):
+            is_within = row.start_line <= it.place.first <= row.end_line
+            lines.setdefault(row.id, it.place.first if is_within else row.start_line)
+            if it.place.function:
+                called.setdefault(row.id, (row, it.place))
         if len(lines) >= _MOST_CHUNKS:
             break
     lines |= _of_functions(generation, called)
@@ -366,7 +342,7 @@ def counts(row: ChunkRow, keep: PointFilter | None) -> bool:
 
 
 def _rows_at(found: _Found) -> list[ChunkRow]:
-    """The chunks with one of the lines; for blank lines the next one; past the end of the file that of its function."""
+    """Return the chunks with one of the lines; else the next one, or past the end of the file its function's."""
     rows, place = found.rows, found.place
     if not place.first or place.first > rows[-1].end_line:
         # Of a test by its name, or of another version of the file.

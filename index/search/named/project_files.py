@@ -30,15 +30,7 @@ _ASIDE_FOLDERS = re.compile(
 
 
 def about_project(lookup: NameLookup, question: Question) -> Question:
-    """Return the question without its topic if it is the name of a symbol of the project's sources.
-
-    Parameters:
-        lookup: of the index to search.
-        question: any.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Return the question without its topic if it is the name of a symbol of the project's sources."""
     if not (question.topic and question.symbol):
         return question
     is_defined = any(it.role is None for it in lookup.of(question.symbol))
@@ -46,16 +38,7 @@ def about_project(lookup: NameLookup, question: Question) -> Question:
 
 
 def project_files(lookup: NameLookup, question: Question, keep: PointFilter | None) -> Pinned:
-    """Return the chunks that answer a question about the project itself, one a file; none for other questions.
-
-    Parameters:
-        lookup: of the index to search.
-        question: any.
-        keep: chunks that count; None for all.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Return the chunks that answer a question about the project itself, one a file; none for other questions."""
     topic = question.topic
     if topic is None or (keep and (keep.sources or keep.issues or keep.kinds)):
         return NOTHING
@@ -78,7 +61,6 @@ class _TopicFile:
         rank: among the files of the topic.
         unlike: the negative number of words of the question in its name.
         depth: of its folder.
-        path: of it.
         files: that it is one of.
     """
 

@@ -13,16 +13,7 @@ _LEAST_SHARE = 0.5
 
 
 def with_quoted_line(generation: Generation, place: NamedPlace, rows: Sequence[ChunkRow]) -> NamedPlace:
-    """Return a place at the line of its file that its quoted lines have now; as it is where the file lacks them.
-
-    Parameters:
-        generation: to search.
-        place: as a text names it.
-        rows: of all chunks of its file.
-
-    Raises:
-        StoreError: the index cannot be read.
-    """
+    """Return a place at the line of its file that its quoted lines have now; as it is where the file lacks them."""
     if not place.quoted:
         return place
     lines = _lines_of(generation, rows)

@@ -55,15 +55,7 @@ class _At(NamedTuple):
 
 
 def related_lines(lookup: NameLookup, asked: AskedRelation) -> dict[str, int]:
-    """Return the lines that have a relation to a name, by id of their chunk, best first; empty where none has it.
-
-    Parameters:
-        lookup: of the index to search.
-        asked: the relation.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Return the lines that have a relation to a name, by id of their chunk, best first; empty where none has it."""
     if asked.relation in {Relation.VALUE, Relation.OVERRIDES} and (defined := _of_definitions(lookup, asked)):
         return defined
     # A name alone may be a symbol's; a plain word of a sentence has to be one: "who calls unindent".

@@ -62,7 +62,6 @@ class _Match(NamedTuple):
         apart: the weight of segments that one has and the other lacks.
         unlike: less for more segments that are equal as written.
         weak: more for a file that a build made, or a line that may be no route.
-        path, line: of it.
         handler: that it names.
     """
 
@@ -87,11 +86,7 @@ def read_route(lookup: NameLookup, asked: AskedRoute) -> Routed | None:
     None if nothing declares or describes it.
 
     Parameters:
-        lookup: of the index with the program.
         asked: a method and a path, whose values may stand for placeholders.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     generation = lookup.generation
     matches = sorted({*_declared(generation, asked), *_in_folders(generation, asked)})

@@ -76,12 +76,7 @@ class TreePaths:
         self.by_name: Mapping[str, Sequence[str]] = dict(by_name)
 
     def changed(self, changed: AbstractSet[str], present: Iterable[str]) -> "TreePaths":
-        """Return the files after an update.
-
-        Parameters:
-            changed: paths of files that came, changed or went.
-            present: those of them that are there.
-        """
+        """Return the files after an update of some, of which `present` are there."""
         there = {*present}
         by_name: dict[str, Sequence[str]] = {}
         for name in {*map(_name_of, changed)}:
@@ -198,11 +193,7 @@ class TreePaths:
 
 
 def tree_of(generation: Generation, root: str = "") -> TreePaths:
-    """Return the known files of a generation; for the root see `TreePaths`.
-
-    Raises:
-        ManifestError: the index cannot be read.
-    """
+    """Return the known files of a generation; for the root see `TreePaths`."""
     return generation.paths.view(("tree", root), partial(TreePaths, root=root), TreePaths.changed)
 
 
@@ -258,7 +249,7 @@ def lacks_root_package(path: str, known: str) -> bool:
 
 
 def _common(asked: Sequence[str], known: Sequence[str]) -> int:
-    """Number of equal parts at the end of two paths."""
+    """Return the number of equal parts at the end of two paths."""
     pairs = zip(reversed(asked), reversed(known), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0].lower() == pair[1].lower(), pairs))
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from cqm.chunkers.model import Definition
 from cqm.index.files.checkout import commit_named, head
-from cqm.index.files.git_folder import git_folder_of, names_each_other, shallow_commits
+from cqm.index.files.git_folder import GitFolder, git_folder_of, names_each_other, shallow_commits
 from cqm.index.files.history import Commit, Hunk, commit_of, commits_of, hunks_between
 from cqm.index.files.listed import listed_file
 from cqm.index.generations.generation import Generation
@@ -52,13 +52,7 @@ _LONGEST = 2_000
 
 
 class Histories(NamedTuple):
-    """All that commits are followed with to the lines of now.
-
-    Attributes:
-        generation: knows the files of the index.
-        workers: read and parse files.
-        files: of the index.
-    """
+    """All that commits are followed with to the lines of now."""
 
     generation: Generation
     workers: Workers
@@ -70,27 +64,13 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
 
     Raises:
         QueryError: the folder is outside of git or has no commit, or a parameter is out of range.
-        StoreError, ManifestError: the index cannot be read.
-        WorkerError: no worker can be started.
     """
-    if not 1 <= query.limit <= _MOST_COMMITS:
-        raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_COMMITS}.")
-    if len(query.what) > _LONGEST:
-        raise QueryError(f"`what` has {len(query.what):,} characters: expected at most {_LONGEST:,}.")
-    if "\0" in query.path:
-        raise QueryError("`path` has a null character.", remedy="Leave it out.")
+    _check(query)
     start = page_start(query.cursor)
-    root, folder = histories.files.root, _folder_of(histories)
-    last, place = head(folder), git_folder_of(folder)
-    if place is None or not last:
-        raise QueryError(f"{root} is outside of git, or has no commit yet.", remedy="`search` takes `changed_since`.")
-    if not names_each_other(place):
-        raise QueryError(
-            f"The git folder of {place.top} is elsewhere, or parts of it are, and it may be another project's.",
-            remedy=f"If it is this project's, run `git config core.worktree {place.top}` there.",
-        )
+    folder = _folder_of(histories)
+    last, place = _head_of(histories.files.root, folder)
     base = "" if folder == place.top else folder.relative_to(place.top).as_posix()
-    asked = query.path or ("" if root.is_dir() else root.name)
+    asked = query.path or ("" if histories.files.root.is_dir() else histories.files.root.name)
     within = "/".join(filter(None, (base, asked)))
     what = query.what.strip()
     if spanned := _span(folder, last, what):
@@ -108,6 +88,28 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
         return Changes("", told, next_cursor=following, is_shallow=bool(shallow_commits(place)))
     best, is_found = _ranked(what, known)
     return _changes(histories, query, best[: query.limit], base, within=within, is_found=is_found)
+
+
+def _check(query: ChangesQuery) -> None:
+    if not 1 <= query.limit <= _MOST_COMMITS:
+        raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_COMMITS}.")
+    if len(query.what) > _LONGEST:
+        raise QueryError(f"`what` has {len(query.what):,} characters: expected at most {_LONGEST:,}.")
+    if "\0" in query.path:
+        raise QueryError("`path` has a null character.", remedy="Leave it out.")
+
+
+def _head_of(root: Path, folder: Path) -> tuple[str, GitFolder]:
+    """Return the commit checked out in a folder, and where its repository is."""
+    last, place = head(folder), git_folder_of(folder)
+    if place is None or not last:
+        raise QueryError(f"{root} is outside of git, or has no commit yet.", remedy="`search` takes `changed_since`.")
+    if not names_each_other(place):
+        raise QueryError(
+            f"The git folder of {place.top} is elsewhere, or parts of it are, and it may be another project's.",
+            remedy=f"If it is this project's, run `git config core.worktree {place.top}` there.",
+        )
+    return last, place
 
 
 def _folder_of(histories: Histories) -> Path:
@@ -195,18 +197,16 @@ def _changes(
     if not is_found or (not old and commits[0].id in cut):
         # What the last commit of a shallow clone changed is not known: all files would count as new.
         return Changes(query.what, told, is_found=is_found, is_shallow=bool(cut), is_edge=is_found)
-    lines = _hunks(histories.files.root, old, commits[0].id, within)
+    lines = _hunks(histories.files.root, old, commits[0].id, within, base)
     hunks = lines.of_commit
-    start = f"{base}/" if base else ""
-    known = histories.generation.manifest.files([it.removeprefix(start) for it in hunks])
+    known = histories.generation.manifest.files([*hunks])
     sizes, role_of = {it: _added(hunks[it]) for it in hunks}, histories.generation.role_of
-    ordered = sorted(hunks, key=lambda it: (role_of(it.removeprefix(start)) is not None, -sizes[it], it))
-    stored = {it for it, row in known.items() if row.state is FileState.INDEXED}
-    indexed = [it for it in ordered if sizes[it] and it.removeprefix(start) in stored]
-    followed = {path: [*_moved(_written(hunks[path]), lines.since.get(path, ()))] for path in indexed[:_MOST_FILES]}
-    read = {path: _parts(histories, path.removeprefix(start), moved) for path, moved in followed.items()}
-    known_now = {path: found for path, found in read.items() if found is not None}
-    unknown = sum(1 for it in hunks if it.removeprefix(start) not in known)
+    ordered = sorted(hunks, key=lambda it: (role_of(it) is not None, -sizes[it], it))
+    indexed = [it for it in ordered if sizes[it] and it in known and known[it].state is FileState.INDEXED]
+    followed = {it: [*_moved(_written(hunks[it]), lines.since.get(it, ()))] for it in indexed[:_MOST_FILES]}
+    read = {it: _parts(histories, it, moved) for it, moved in followed.items()}
+    known_now = {it: found for it, found in read.items() if found is not None}
+    unknown = sum(it not in known for it in hunks)
     others = unknown + len(read) - len(known_now) + len(indexed[_MOST_FILES:])
     return Changes(
         query.what,
@@ -215,7 +215,7 @@ def _changes(
         parts=tuple(part for parts, _ in known_now.values() for part in parts),
         gone=sum(len(followed[path]) - left for path, (_, left) in known_now.items()),
         others=others,
-        files=tuple(_changed_file(it.removeprefix(start), hunks[it]) for it in ordered[:_MOST_NAMED]),
+        files=tuple(_changed_file(it, hunks[it]) for it in ordered[:_MOST_NAMED]),
         changed=len(hunks),
         is_shallow=bool(cut),
     )
@@ -236,8 +236,10 @@ class _Hunks(NamedTuple):
     since: Mapping[str, Sequence[Hunk]]
 
 
-def _hunks(root: Path, old: str, new: str, within: str) -> _Hunks:
+def _hunks(root: Path, old: str, new: str, within: str, base: str) -> _Hunks:
     """Ask git for the lines that a commit changed, and those changed from there to the commit checked out.
+
+    Paths are relative to `base`, the folder of the index in its work tree.
 
     Raises:
         QueryError: git does not tell them.
@@ -248,7 +250,8 @@ def _hunks(root: Path, old: str, new: str, within: str) -> _Hunks:
     since = hunks_between(folder, new, last, [*hunks]) if hunks and new != last else {}
     if hunks is None or since is None:
         raise QueryError(f"git does not tell the lines that {new[:10]} changed.", remedy="Name a `path` within them.")
-    return _Hunks(hunks, since)
+    start = f"{base}/" if base else ""
+    return _Hunks(*({path.removeprefix(start): it for path, it in of.items()} for of in (hunks, since)))
 
 
 def _written(hunks: Iterable[Hunk]) -> Iterator[tuple[int, str]]:

@@ -20,11 +20,7 @@ class FreshFile:
 
     Attributes:
         text: with secrets redacted; empty if it is skipped.
-        hash: of its bytes.
-        language: as detected.
         skip: the reason for leaving it out; empty for none.
-        secrets: redacted.
-        definitions: of its symbols.
         layout: of its lines; empty unless it was asked for and a grammar can read it.
     """
 
@@ -42,7 +38,6 @@ class FreshFiles:
     """Reads the files of an index.
 
     Attributes:
-        root: of the index.
         scan, chunk: its options.
     """
 
@@ -54,14 +49,11 @@ class FreshFiles:
         """Read a file of the index's scope.
 
         Parameters:
-            workers: read and parse it.
-            found: the file.
             parses: whether definitions and layout are needed; without them where a parser does not survive the file.
 
         Raises:
             NotIndexedError: its content is a reason to leave it out.
             VanishedFileError, UnreadableFileError: it cannot be read.
-            WorkerError: no worker can be started.
         """
         work = partial(_read, self)
         try:

@@ -37,11 +37,7 @@ class Found(NamedTuple):
 
 
 def definitions_named(lookup: NameLookup, name: Name) -> list[Found]:
-    """Return the definitions with the last part of a name, by path and line: as written, else in any spelling.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Return the definitions with the last part of a name, by path and line: as written, else in any spelling."""
     key = name_key(name.qualified)
     every = _definitions_in(lookup.generation, [it.id for it in lookup.of(name.qualified)])
     if name.word:
@@ -106,9 +102,5 @@ def _is_inside(it: Definition, other: Definition) -> bool:
 
 
 def near_names(generation: Generation, name: Name) -> list[str]:
-    """Return a few qualified names of symbols that begin so or are spelled almost alike.
-
-    Raises:
-        ManifestError: the index cannot be read.
-    """
+    """Return a few qualified names of symbols that begin so or are spelled almost alike."""
     return names_almost(generation.manifest.names, name.qualified)[:_MOST_NEAR]

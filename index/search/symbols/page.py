@@ -43,7 +43,6 @@ class Page(NamedTuple):
     Attributes:
         start, end: its first and last line.
         column: characters of the first line that are on the page before.
-        text: the lines.
         next_cursor: of the page after; empty at the end.
         note: a sentence about a change of the file since the page before; empty for none.
     """
@@ -65,7 +64,6 @@ def ranges_of(fresh: FreshFile, name: str, kinds: Collection[str], *, are_apart:
     """Return the lines of the definitions of a name, each with its comments; overloads side by side are one range.
 
     Parameters:
-        fresh: the file.
         name: qualified.
         kinds: of the definitions, unless none has one of them.
         are_apart: each overload is a range of its own.
@@ -101,7 +99,6 @@ def below_comment(fresh: FreshFile, asked: Asked, tokens: int) -> tuple[Asked, s
     """Return a symbol from its declaration on, where its long comment and itself have no room on one page.
 
     Parameters:
-        fresh: the file.
         asked: the lines of a symbol, from its comment on.
         tokens: estimated tokens of a page.
 
@@ -122,8 +119,6 @@ def range_of(fresh: FreshFile, first: int, last: int, tokens: int = 0) -> Asked:
     """Return lines with the innermost symbol around them.
 
     Parameters:
-        fresh: the file.
-        first, last: lines of it.
         tokens: estimated tokens of a page, of which half may show what is around a single line; 0 to show it alone.
     """
     candidates = [it for it in fresh.definitions if last <= it.end_line]

@@ -60,13 +60,8 @@ def map_of(generation: Generation, folder: str, start: int, limit: int) -> Outli
     """Return the entries of a folder and a page of its most used symbols. Equal indexes give equal maps.
 
     Parameters:
-        generation: the index.
         folder: relative to the root; empty for the root.
         start: rank of the first symbol, from 0.
-        limit: symbols of the page.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     columns = ("id", "path", "language", "start_line", "defines")
     rows = [_Row(*it) for it in generation.manifest.columns_below("", columns)]

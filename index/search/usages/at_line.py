@@ -46,13 +46,11 @@ def line_place(generation: Generation, question: Question, root: str) -> LinePla
     """Return the place that a question is; None for a name.
 
     Parameters:
-        generation: knows the files.
         question: a name or a place, whose path may be the end of one.
         root: of the index, absolute.
 
     Raises:
         QueryError: it is a place in no file of the index, or in any of several.
-        ManifestError: the index cannot be read.
     """
     # A test by its name is a place without a line.
     places = [*([question.lines[:2]] if question.lines else []), *(it[:2] for it in question.places if it.first)]
@@ -77,7 +75,6 @@ def symbol_at(lookup: NameLookup, place: LinePlace) -> str:
 
     Raises:
         QueryError: the file has no such line, or the line has no symbol that the index defines.
-        StoreError, ManifestError: the index cannot be read.
     """
     rows = lookup.generation.manifest.chunks_of(place.path)
     parts = sorted(parts_of(lookup.generation, [row.id for row in rows]), key=lambda it: it.start)

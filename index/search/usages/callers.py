@@ -24,41 +24,30 @@ def callers_of(
 
     Parameters:
         calls_of: returns how many definitions have a symbol's name, and its calls.
-        name: of the symbol.
         direct: its calls.
         depth: number of levels.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-        WorkerError: no worker can be started.
     """
-    seen, found, is_cut, followed = {last_part(name)}, list[Caller](), False, 0
-    level = _around(direct, name, 1, set())
+    found, seen, is_cut = _around(direct, name, 1, set()), {last_part(name)}, False
     end = time.monotonic() + _MOST_SECONDS
-    for number in range(1, depth + 1):
-        found += level
-        if number == depth or not level:
+    # The list grows meanwhile: the callers of each caller come behind all of its level.
+    for caller in found:
+        plain = last_part(caller.symbol)
+        if caller.level == depth:
             break
-        further: list[Caller] = []
-        for caller in level:
-            plain = last_part(caller.symbol)
-            if plain in seen:
-                continue
-            seen.add(plain)
-            followed += 1
-            if followed > _MOST_FOLLOWED or time.monotonic() > end:
-                is_cut = True
-                break
-            try:
-                namesakes, calls = calls_of(caller.symbol)
-            except QueryError:
-                continue
-            if namesakes > MOST_NAMESAKES:
-                is_cut = True
-                continue
-            known = {(it.path, it.symbol) for it in (*found, *further)}
-            further += _around(calls, caller.symbol, number + 1, known)
-        level = further
+        if plain in seen:
+            continue
+        if len(seen) > _MOST_FOLLOWED or time.monotonic() > end:
+            is_cut = True
+            break
+        seen.add(plain)
+        try:
+            namesakes, calls = calls_of(caller.symbol)
+        except QueryError:
+            continue
+        if namesakes > MOST_NAMESAKES:
+            is_cut = True
+            continue
+        found += _around(calls, caller.symbol, caller.level + 1, {(it.path, it.symbol) for it in found})
     return tuple(found[:_MOST_CALLERS]), is_cut or len(found) > _MOST_CALLERS
 
 

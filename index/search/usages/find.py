@@ -83,12 +83,7 @@ class RecentNames:
         self._lock = Lock()
 
     def found(self, lookup: NameLookup, workers: Workers, name: Name) -> Found:
-        """Return the lines with a name.
-
-        Raises:
-            StoreError, ManifestError: the index cannot be read.
-            WorkerError: no worker can be started.
-        """
+        """Return the lines with a name."""
         key = (lookup.generation.manifest.state(), name)
         with self._lock:
             known = self._found.get(key)
@@ -107,16 +102,12 @@ def find_usages(
     """Find a symbol's definitions, every line with its name, and the indexed symbols it calls itself.
 
     Parameters:
-        generation: to search.
-        workers: parse the files.
         query: the symbol, and the page. Lines match the last part of a qualified name, definitions all of it.
         recent: lines found before.
         root: of the index, absolute; the path of a place may begin with it.
 
     Raises:
         QueryError: the name is no symbol's, its place has none, or the limit, the cursor or the depth is out of range.
-        StoreError, ManifestError: the index cannot be read.
-        WorkerError: no worker can be started.
     """
     start, lookup = _start(query), NameLookup(generation)
     question = read_question(query.name)
@@ -124,36 +115,45 @@ def find_usages(
     meant = meant_name(lookup, question) if place is None else ""
     name = _name_at(lookup, workers, place, recent) if place else asked_name(question, meant)
     found = recent.found(lookup, workers, name)
+    definitions, others, callees = _definitions(generation, workers, name, found)
+    direct = [it for it in _possible_calls(found.references) if it[0].group is ReferenceGroup.CALLS]
+    callers, are_cut = callers_of(lambda symbol: _calls(lookup, workers, symbol), name.qualified, direct, query.depth)
+    references = [it for it, _ in found.references]
+    calls = sorted((it for it in references if it.kind == CALL), key=lambda it: bool(generation.role_of(it.path)))
+    listed = [it for it in references if not query.groups or it.group in query.groups]
+    end = start + query.limit
+    at_own, at_others = found.at_definitions
+    is_unknown = not (definitions or others or references)
+    return SymbolUses(
+        name=f"{name.qualified} ({place})" if place else query.name,
+        definitions=tuple(definitions),
+        namesakes=tuple(others),
+        calls=tuple(CallSite(it.path, it.line, it.symbol, it.text) for it in calls[start:end]),
+        total_calls=len(calls),
+        related=related(generation, [callee for callee in callees if callee != name.plain]),
+        is_complete=found.is_complete,
+        references=tuple(listed[start:end]),
+        next_cursor=str(end) if end < len(listed) else "",
+        totals={_DEFINITIONS: at_own, _NAMESAKES: at_others} | _counted(it.group.value for it in references),
+        kinds=_counted(it.kind for it in references),
+        by_word=sum(it.by == "word" and it.kind != DOCUMENT for it in references),
+        callers=callers,
+        callers_cut=are_cut,
+        near=tuple(names_almost(generation.manifest.names, name.qualified)[:_MOST_NEAR]) if is_unknown else (),
+    )
+
+
+def _definitions(
+    generation: Generation, workers: Workers, name: Name, found: Found
+) -> tuple[list[Definition], list[Definition], list[str]]:
+    """Return the definitions of a symbol, those of its namesakes, and the names that the symbol calls."""
     definitions, callees = definitions_of(workers, found.defined)
     others, _ = definitions_of(workers, found.namesakes)
     others = _with_overrides(generation, workers, name, others)
     known = {(it.path, it.symbol) for it in (*definitions, *others)}
     if name.word:
         definitions += [it for it in elsewhere(generation, name.plain) if (it.path, it.symbol) not in known]
-    references = [it for it, _ in found.references]
-    listed = [it for it in references if not query.groups or it.group in query.groups]
-    page = listed[start : start + query.limit]
-    calls = sorted((it for it in references if it.kind == CALL), key=lambda it: bool(generation.role_of(it.path)))
-    direct = [it for it in _possible_calls(found.references) if it[0].group is ReferenceGroup.CALLS]
-    further = callers_of(lambda symbol: _calls(lookup, workers, symbol), name.qualified, direct, query.depth)
-    at_own, at_others = found.at_definitions
-    is_unknown = not (definitions or others or references)
-    return SymbolUses(
-        f"{name.qualified} ({place})" if place else query.name,
-        tuple(definitions),
-        tuple(CallSite(it.path, it.line, it.symbol, it.text) for it in calls[start : start + query.limit]),
-        related(generation, [callee for callee in callees if callee != name.plain]),
-        len(calls),
-        found.is_complete,
-        tuple(page),
-        {_DEFINITIONS: at_own, _NAMESAKES: at_others} | _counted(it.group.value for it in references),
-        _counted(it.kind for it in references),
-        sum(it.by == "word" and it.kind != DOCUMENT for it in references),
-        str(start + query.limit) if start + query.limit < len(listed) else "",
-        tuple(others),
-        *further,
-        tuple(names_almost(generation.manifest.names, name.qualified)[:_MOST_NEAR]) if is_unknown else (),
-    )
+    return definitions, others, callees
 
 
 def _name_at(lookup: NameLookup, workers: Workers, place: LinePlace, recent: RecentNames) -> Name:

@@ -26,7 +26,6 @@ class Line(NamedTuple):
     Attributes:
         path, language, number, text: of the line.
         kind: one of `KINDS`.
-        around: the symbol around it.
         declares: kind of the symbol defined in it; empty for none.
         uses: the occurrences in it; none if the kind is told by word.
         by_syntax: whether a grammar told the kind.
@@ -68,12 +67,7 @@ def is_test(path: str) -> bool:
 def lines_of(
     generation: Generation, workers: Workers, files: Sequence[FileLines], name: str
 ) -> Iterator[tuple[tuple[Part, ...], list[Line]]]:
-    """Yield for each file its chunks, all of them if it is parsed, and its lines with their kinds.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-        WorkerError: no worker can be started.
-    """
+    """Yield for each file its chunks, all of them if it is parsed, and its lines with their kinds."""
     wholes = {parts[0].path: parts for parts in whole_files(generation, _worth_parsing(generation, files)) if parts}
     texts = {path: text_of_file(parts) for path, parts in wholes.items()}
     tasks = [(Document(path, text, wholes[path][0].language), name) for path, text in _within_bytes(texts)]

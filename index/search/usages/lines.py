@@ -41,9 +41,6 @@ class Part(NamedTuple):
 
     Attributes:
         path, language, symbol, kind: as in `ChunkRow`.
-        start: its first line.
-        text: its lines.
-        symbols: beginning in it.
     """
 
     path: str
@@ -60,7 +57,6 @@ class FileLines:
     """A file's lines containing a word.
 
     Attributes:
-        path, language: of the file.
         parts: the chunks with these lines, in order.
         lines: by number.
     """
@@ -72,15 +68,7 @@ class FileLines:
 
 
 def files_with(generation: Generation, name: str) -> tuple[list[FileLines], bool]:
-    """Return the files with lines containing a name as a word, by path, and whether these are all.
-
-    Parameters:
-        generation: to search.
-        name: with at least a letter or digit.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Return the files with lines containing a name as a word, by path, and whether these are all."""
     found: dict[str, list[Part]] = {}
     limit = min(_MOST_CHUNKS, generation.manifest.chunk_count() + 1)
     # A name with hyphens is of several words; the longest is in the fewest chunks.
@@ -168,11 +156,7 @@ def _named_alone(part: Part | None) -> Symbol | None:
 
 
 def parts_of(generation: Generation, ids: Iterable[str]) -> Iterator[Part]:
-    """Yield chunks by their ids; those of files that are gone are left out.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Yield chunks by their ids; those of files that are gone are left out."""
     for some in batched(ids, _PAGE):
         rows = generation.manifest.columns_of(some, _COLUMNS)
         payloads = generation.store.payloads(some, ["text", "definitions"])

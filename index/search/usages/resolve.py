@@ -61,7 +61,6 @@ def name_of(asked: str, qualified: str) -> Name:
     """Return the name of a symbol.
 
     Parameters:
-        asked: as the user wrote it.
         qualified: with "." between its parts.
 
     Raises:
@@ -168,7 +167,7 @@ def meaning_of(uses: Iterable[Occurrence], around: Symbol | None, language: str,
 
 
 def _tellers(use: Occurrence, around: Symbol | None, language: str) -> Sequence[str]:
-    """The names of possible owners, as the receiver tells them; "" for a symbol without one."""
+    """Return the names of possible owners, as the receiver tells them; "" for a symbol without one."""
     within = around.name.split(".")[::-1] if around else []
     if use.types:
         return use.types

@@ -34,15 +34,7 @@ class Defined(NamedTuple):
 
 
 def definitions_of(workers: Workers, found: Sequence[Defined]) -> tuple[list[Definition], list[str]]:
-    """Return definitions, the first ones with signature and documentation, and the names that they call.
-
-    Parameters:
-        workers: parse their chunks.
-        found: in the order of the answer.
-
-    Raises:
-        WorkerError: no worker can be started.
-    """
+    """Return definitions, the first ones with signature and documentation, and the names that they call."""
     tasks = [Document(it.part.path, it.part.text, it.part.language) for it in found[:_MOST]]
     facts = [each for batch in workers.run(_PARSING, tasks) for each in batch]
     called: dict[str, None] = {}
@@ -99,9 +91,6 @@ def elsewhere(generation: Generation, plain: str) -> list[Definition]:
     """Return the definitions of programs with a name, also where no chunk has it as a word, such as of operators.
 
     A word with hyphens is also the tag of a component: `heartbeat-bar` that of `HeartbeatBar`.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     as_tag = "".join(part[:1].upper() + part[1:] for part in plain.split("-")) if "-" in plain else ""
     found = [
@@ -132,11 +121,7 @@ def _located(row: ChunkRow, symbol: str, part: Part | None) -> Definition:
 
 
 def related(generation: Generation, callees: Sequence[str]) -> tuple[Definition, ...]:
-    """Find the definitions of callees in the index, if their names are rare.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
-    """
+    """Find the definitions of callees in the index, if their names are rare."""
     found: list[Definition] = []
     for callee in callees:
         if len(found) >= _MOST_RELATED:

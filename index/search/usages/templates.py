@@ -41,7 +41,6 @@ def kind_in_tag(before: str, name: str, after: str, language: str) -> str:
     Parameters:
         before, after: the line around the name.
         name: as written.
-        language: of the file.
     """
     if language not in TEMPLATES:
         return ""

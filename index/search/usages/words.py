@@ -62,13 +62,7 @@ _AFTER = (
 
 
 def kind_of_line(line: str, name: str, language: str = "") -> str:
-    """Return the kind of a line of code with a name; of several occurrences the one that tells most.
-
-    Parameters:
-        line: of a program or template.
-        name: in it.
-        language: of the file; empty where it is not known.
-    """
+    """Return the kind of a line of code with a name; of several occurrences the one that tells most."""
     if COMMENT_LINE.match(line):
         return COMMENT
     kinds = (_kind(*_around(line, found), language) for found in islice(word(name).finditer(line), _MOST_IN_LINE))

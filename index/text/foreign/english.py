@@ -92,7 +92,7 @@ def _words(text: str, language: str) -> Iterator[_Word]:
 
 
 def _in_ascii(text: str) -> Iterator[_Word]:
-    """Yield names and English words between those of a language of other letters."""
+    """Yield the names and English words between those of a language of other letters."""
     return (_Word(word) for word in _IN_ASCII.findall(text) if word.lower() not in QUESTION_WORDS)
 
 
@@ -122,14 +122,14 @@ def _in_run(run: str, table: _Table, longest: int) -> Iterator[_Word]:
 
 
 def _meanings(word: str, language: str) -> Sequence[str]:
-    """The meanings of a word; of a German compound those of both parts, if it is not known, or known as one of them."""
+    """Return the meanings of a word; of a German compound those of both parts, where they tell more."""
     known = _table(language).get(word) or _by_root(word, language)
     parts = _compound(word, language) if language == "de" else ()
     return parts if len(known) < len(parts) and set(known) <= set(parts) else known
 
 
 def _by_root(word: str, language: str) -> Sequence[str]:
-    """The meanings of another form of a word: of a known one that differs in its ending; empty without one."""
+    """Return the meanings of another form of a word: of a known one that differs in its ending; empty without one."""
     words, table = _ordered(language), _table(language)
     for length in range(len(word) - 1, max(len(word) - _ENDINGS, _SHORTEST_ROOT) - 1, -1):
         root = word[:length]
@@ -141,7 +141,7 @@ def _by_root(word: str, language: str) -> Sequence[str]:
 
 
 def _compound(word: str, language: str) -> Sequence[str]:
-    """The first meanings of both parts of a word made of two known ones; empty for others."""
+    """Return the first meanings of both parts of a word made of two known ones; empty for others."""
     table = _table(language)
     for end in range(len(word) - _SHORTEST_PART, _SHORTEST_PART - 1, -1):
         firsts = (table.get(word[:end].removesuffix(link)) for link in _LINKING)

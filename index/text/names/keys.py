@@ -80,10 +80,7 @@ class Key(NamedTuple):
 def key_in(text: str) -> Key | None:
     r"""Return the key that a question consists of, beside a word for its kind; None for other questions.
 
-        "X-Request-Id", "server.port", "order:created", "#main-menu", "data-user-id", "/^\d+(?:px)?$/"
-
-    Parameters:
-        text: of the question.
+    "X-Request-Id", "server.port", "order:created", "#main-menu", "data-user-id", "/^\d+(?:px)?$/"
     """
     text = text.strip()
     if not text or len(text) > _LONGEST or "\n" in text:

@@ -77,7 +77,7 @@ def _alike(asked: str, having: str) -> float:
 
 
 def _inside(text: str) -> str | None:
-    """The text in the brackets of parameters: the first ones after a name, but for a receiver of Go; None without."""
+    """Return the text in the first brackets after a name, past a receiver of Go; None without."""
     for found in re.finditer(r"(?<=[\w?!>\]=*+/%<|&~^-])\s?\(", text):
         before = text[: found.start()].split()
         if before and before[-1] == "func":

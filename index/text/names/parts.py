@@ -13,17 +13,17 @@ _SIGN = re.compile(r"\boperator\s*(?=[^\w\s])")
 
 
 def dotted(name: str) -> str:
-    """A qualified name with "." between its parts: "Client.get" for "Client::get"."""
+    """Return a qualified name with "." between its parts: "Client.get" for "Client::get"."""
     return _BETWEEN_PARTS.sub(".", name)
 
 
 def last_part(name: str) -> str:
-    """A qualified name or heading path without its outer parts: "http.Client.get_url" gives "get_url"."""
+    """Return a qualified name or heading path without its outer parts: "http.Client.get_url" gives "get_url"."""
     return _ENCLOSING.split(name)[-1]
 
 
 def name_key(name: str) -> str:
-    """The last part of a qualified name, without case, underscores and marks: "http.Client.get_url" gives "geturl"."""
+    """Return a name's last part without case, underscores and marks: "http.Client.get_url" gives "geturl"."""
     return _NOT_IN_KEY.sub("", last_part(name)).lower()
 
 
@@ -34,7 +34,7 @@ def is_operator(name: str) -> bool:
 
 
 def with_sign(name: str) -> str:
-    """A name whose operator is its sign alone: "Nil.==" for C#'s "Nil.operator ==" and C++'s "Nil.operator=="."""
+    """Return a name with the sign of its operator alone: "Nil.==" for "Nil.operator ==" of C# and C++."""
     return _SIGN.sub("", name)
 
 

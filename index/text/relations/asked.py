@@ -217,10 +217,7 @@ _SIGN = re.compile(r"[./:_-]")
 def relation_in(text: str) -> AskedRelation | None:
     """Return the relation that a question asks for; None for other questions.
 
-        "which classes implement Handler", "where is DB_HOST read?", "tests of parse_args", "make lint", "@Inject"
-
-    Parameters:
-        text: of the question.
+    "which classes implement Handler", "where is DB_HOST read?", "tests of parse_args", "make lint", "@Inject"
     """
     text = text.strip()
     if not _SHORTEST <= len(text) <= _LONGEST or "\n" in text:

@@ -47,7 +47,6 @@ def declared_below(name: str, text: str) -> int:
 
     Parameters:
         name: of the base, its last part.
-        text: of a program.
     """
     if name not in text:
         return -1

@@ -12,11 +12,7 @@ _OF_LOGS = frozenset({"level", "severity", "msg", "stacktrace", "logger", "level
 
 
 def fields_in(text: str) -> list[str]:
-    """Return the names of the fields of a body, each once; empty for other texts, and for a line of a log.
-
-    Parameters:
-        text: of a question.
-    """
+    """Return the names of the fields of a body, each once; empty for other texts, and for a line of a log."""
     text = text[:_MOST_CHARACTERS].strip()
     is_form = "&" in text and _FORM.fullmatch(text)
     if not is_form and not _START.match(text):

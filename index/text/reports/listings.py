@@ -22,11 +22,7 @@ _NAME = re.compile(r"/|\w\.\w{1,10}$|^\.\w")
 
 
 def listed_paths(text: str) -> list[str]:
-    """Return the paths that the lines of a text list, in order, each once; empty where it is no such list.
-
-    Parameters:
-        text: of a question.
-    """
+    """Return the paths that the lines of a text list, in order, each once; empty where it is no such list."""
     lines = text[:_MOST_CHARACTERS].strip("\n").split("\n")
     found = [match["path"] or match["counted"] for match in map(_ENTRY.fullmatch, lines) if match]
     if _COMMIT.match(text):

@@ -25,12 +25,7 @@ _ROW = re.compile(r"[ +\\-]|$")
 
 
 def hunk_below(text: str, start: int) -> tuple[Quoted, ...]:
-    """Return the lines of a diff's hunk, with and without its changes.
-
-    Parameters:
-        text: a diff.
-        start: of the line below the hunk's head.
-    """
+    """Return the lines of the hunk below its head in a diff, with and without its changes."""
     rows = [*_rows(text[start : start + _LONGEST_HUNK])]
     sides = (("+", " "), ("-", " "))
     return tuple(it for kept in sides if (it := _side(rows, kept)).lines)

@@ -70,12 +70,7 @@ class Frame(NamedTuple):
 
 
 def in_order(text: str, frames: Sequence[Frame]) -> list[NamedPlace]:
-    """Return the places of a text, innermost call first; each once.
-
-    Parameters:
-        text: in which they are.
-        frames: in the order of the text.
-    """
+    """Return the places of a text, innermost call first; each once."""
     starts, ranks = _stacks(text)
     stacks: list[list[Frame]] = [[] for _ in starts]
     number = 0

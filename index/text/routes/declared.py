@@ -8,7 +8,7 @@ from itertools import accumulate, islice
 from typing import NamedTuple
 
 from cqm.index.text.routes.asked import METHODS
-from cqm.index.text.routes.forms import ASSIGNED_PREFIX, CLIENT, FORMS, INCLUDED, MOUNTS, NAMED_LIST, methods_of
+from cqm.index.text.routes.forms import ASSIGNED_PREFIX, CLIENT, FORMS, INCLUDED, MOUNTS, NAMED_LIST, Form, methods_of
 
 _TAIL = 400
 """Characters behind a path that may tell its methods and handler."""
@@ -111,32 +111,32 @@ def _forms(text: str) -> list[_Form]:
     found: dict[int, _Form] = {}
     for form in (it for it in FORMS if not it.cues or any(cue in text for cue in it.cues)):
         for match in form.pattern.finditer(text):
-            groups = match.groupdict()
-            at = match.start("path") if groups["path"] is not None else match.end()
-            verb, path, on, var = (groups.get(name) or "" for name in ("verb", "path", "on", "var"))
-            if "[" in path:
-                path = _with_controller(path, text, match.end())
-            if form.is_of_servers and CLIENT.search(on):
-                continue
-            method, _, rest = path.partition(" ")
-            if method in METHODS:
-                # net/http of Go: "GET /users/{id}".
-                verb, path = method, rest.lstrip()
-            is_weak = form.is_weak or verb.lower() in MOUNTS
-            start = match.start() + _blanks(match[0])
-            handler = groups.get("handler") or ""
-            found.setdefault(at, _Form(start, match.end(), verb, path, on, var, is_weak, handler))
+            if not (form.is_of_servers and CLIENT.search(match.groupdict().get("on") or "")):
+                found.setdefault(*_read_form(form, match, text))
     return [found[at] for at in sorted(found)]
+
+
+def _read_form(form: Form, match: re.Match[str], text: str) -> tuple[int, _Form]:
+    """Return the position of a declaration's path, or its end without one, and the declaration."""
+    groups = match.groupdict(default="")
+    at = match.start("path") if match["path"] is not None else match.end()
+    verb, path = groups.get("verb", ""), groups["path"]
+    if "[" in path:
+        path = _with_controller(path, text, match.end())
+    method, _, rest = path.partition(" ")
+    if method in METHODS:
+        # net/http of Go: "GET /users/{id}".
+        verb, path = method, rest.lstrip()
+    is_weak = form.is_weak or verb.lower() in MOUNTS
+    start = match.start() + len(match[0]) - len(match[0].lstrip())
+    on, var, handler = (groups.get(name, "") for name in ("on", "var", "handler"))
+    return at, _Form(start, match.end(), verb, path, on, var, is_weak, handler)
 
 
 def _with_controller(path: str, text: str, at: int) -> str:
     """Return a path of ASP.NET with the name of the class that it stands above."""
     owner = _CONTROLLER.search(text, at, at + _TAIL) if "[controller]" in path else None
     return path.replace("[controller]", owner[1]) if owner else path
-
-
-def _blanks(text: str) -> int:
-    return len(text) - len(text.lstrip())
 
 
 def _indent(text: str, start: int) -> int:
@@ -186,11 +186,7 @@ def _declared(form: _Form, line: int, own: Sequence[str], tail: str) -> Declared
 
 
 def _handler_of(tail: str) -> str:
-    """Return the handler that a declaration names, with "." before its name; empty if it names none.
-
-    Parameters:
-        tail: the declaration's text behind its path.
-    """
+    """Return the handler that the text behind a path names, with "." before its name; empty if it names none."""
     for form in _HANDLERS:
         found = form.search(tail)
         if found and found["name"] not in _NO_HANDLERS:

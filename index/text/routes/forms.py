@@ -156,7 +156,6 @@ def methods_of(verb: str, tail: str) -> frozenset[str]:
     """Return the methods of a declaration, in capitals; none if any is answered.
 
     Parameters:
-        verb: of it.
         tail: the text behind its path: `methods=["POST"]`, `.Methods(http.MethodPost)`, `via: :get`.
     """
     verb = verb.lower()

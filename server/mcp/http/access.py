@@ -38,7 +38,6 @@ def access_of(environment: Mapping[str, str], address: str, *, is_local: bool, i
     """Choose the token: the variable's, the file's, or a new one.
 
     Parameters:
-        environment: the process's variables.
         address: in the user's words, for messages.
         is_local: whether only this machine can reach it.
         is_proxied: whether a proxy of this machine lets others reach it.

@@ -22,7 +22,6 @@ def whole_characters(app: "ASGIApp", most: int) -> "ASGIApp":
     """Return an app that gets U+FFFD for each half of a surrogate pair; the whole body would be refused.
 
     Parameters:
-        app: to answer.
         most: bytes of a body to look into; the app refuses larger ones.
     """
 

@@ -34,7 +34,6 @@ def metrics(app: "ASGIApp", text: Callable[[], str]) -> "ASGIApp":
     """Answer `/metrics`, and leave everything else to an app.
 
     Parameters:
-        app: the rest.
         text: makes the answer; called in a thread, as it asks the open indexes.
     """
 
@@ -54,5 +53,5 @@ def metrics(app: "ASGIApp", text: Callable[[], str]) -> "ASGIApp":
 
 
 def _refused(scope: "Scope") -> int:
-    """The status of a request that is not for reading; 0 for one that is."""
+    """Return the status of a request that is not for reading; 0 for one that is."""
     return 0 if scope["method"] in {"GET", "HEAD"} else 405

@@ -38,14 +38,7 @@ def host_name(host: str) -> str:
 
 
 def refusal(scope: "Scope", status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Make an answer refusing a request: an error of JSON-RPC for MCP clients, which show its message, else text.
-
-    Parameters:
-        scope: of the request.
-        status: of the answer.
-        sentence: says why, and what to do.
-        headers: further ones.
-    """
+    """Refuse a request with a sentence: as a JSON-RPC error to MCP clients, which show its message, else as text."""
     if scope["path"].rstrip("/") != PATH:
         return PlainTextResponse(f"{sentence}\n", status, headers)
     error = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=INVALID_REQUEST, message=sentence))
@@ -57,7 +50,6 @@ def only_from(app: "ASGIApp", names: Iterable[str]) -> "ASGIApp":
     """Refuse requests of a web page through a browser on this machine (DNS rebinding).
 
     Parameters:
-        app: answers the others.
         names: of hosts for a request to name as its own, or as the origin of its page.
     """
     known = frozenset(name.lower() for name in names)

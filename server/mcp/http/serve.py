@@ -50,7 +50,6 @@ def serve_http(
     """Serve over HTTP until SIGINT or SIGTERM.
 
     Parameters:
-        server: any MCP server.
         address: HOST:PORT; port 0 takes a free one. Standard error gets the final address and a new token.
         pages: stand at every other path, where only this machine can reach them; None for no pages.
         counts: makes the text of `/metrics`; None for none.
@@ -65,17 +64,9 @@ def serve_http(
         local = ipaddress.ip_address(ip).is_loopback
         access = access_of(os.environ, address, is_local=local, is_proxied=bool(hosts))
         names = (*LOCAL_NAMES, host, *hosts)
-        app: ASGIApp = server.streamable_http_app(
-            streamable_http_path=PATH,
-            # Its own check tells nobody what to do.
-            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-            max_request_body_size=_MOST_BODY_BYTES,
-            session_idle_timeout=_IDLE_SECONDS,
-            max_sessions=MOST_BUSY_SESSIONS,
-        )
-        app = Sessions(whole_characters(app, _MOST_BODY_BYTES))
         place = f"http://{address.rpartition(':')[0]}:{bound}"
         say(f"CQM serves {place}{PATH}", *access.notices)
+        app = _mcp_app(server)
         app = metrics(app, counts) if counts else app
         app = only_from(app, names) if local else app
         app = with_token(app, access.token) if access.token else app
@@ -85,12 +76,22 @@ def serve_http(
         run_until_told(health(app), listener)
 
 
+def _mcp_app(server: MCPServer[Any]) -> "ASGIApp":
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        # Its own check tells nobody what to do.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        max_request_body_size=_MOST_BODY_BYTES,
+        session_idle_timeout=_IDLE_SECONDS,
+        max_sessions=MOST_BUSY_SESSIONS,
+    )
+    return Sessions(whole_characters(app, _MOST_BODY_BYTES))
+
+
 def run_until_told(app: "ASGIApp", listener: socket.socket, beside: Callable[[], None] | None = None) -> None:
     """Answer requests until SIGINT or SIGTERM, with bounds on connections.
 
     Parameters:
-        app: answers them.
-        listener: takes the connections.
         beside: work in a thread, which nobody waits for at the end; if it fails, the server ends.
 
     Raises:
@@ -100,24 +101,8 @@ def run_until_told(app: "ASGIApp", listener: socket.socket, beside: Callable[[],
 
     from cqm.server.mcp.http.connections import BoundedConnection  # start-up time
 
-    async def telling(scope: "Scope", receive: "Receive", send: "Send") -> None:
-        known = scope.get("extensions") or {}
-        begun, ended = False, scope["type"] != "http"
-
-        async def watched(message: "Message") -> None:
-            nonlocal begun, ended
-            begun, ended = True, ended or (message["type"] == "http.response.body" and not message.get("more_body"))
-            await send(message)
-
-        await app({**scope, "extensions": {**known, ENDING: lambda: server.should_exit}}, receive, watched)
-        if server.should_exit and not ended:
-            # An answer that the end cut short has an end of its own, or uvicorn takes it for a fault of the app.
-            if not begun:
-                await send({"type": "http.response.start", "status": 503, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
-
     config = uvicorn.Config(
-        telling,
+        _ending_answers(app, lambda: server.should_exit),
         http=BoundedConnection,
         ws="none",
         log_config=None,
@@ -131,6 +116,27 @@ def run_until_told(app: "ASGIApp", listener: socket.socket, beside: Callable[[],
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     server = uvicorn.Server(config)
     anyio.run(_serve_beside, server, listener, beside)
+
+
+def _ending_answers(app: "ASGIApp", is_ending: Callable[[], bool]) -> "ASGIApp":
+    """Tell requests whether the server ends, and end an answer that this cut short: uvicorn takes it for a fault."""
+
+    async def answer(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        known = scope.get("extensions") or {}
+        begun, ended = False, scope["type"] != "http"
+
+        async def watched(message: "Message") -> None:
+            nonlocal begun, ended
+            begun, ended = True, ended or (message["type"] == "http.response.body" and not message.get("more_body"))
+            await send(message)
+
+        await app({**scope, "extensions": {**known, ENDING: is_ending}}, receive, watched)
+        if is_ending() and not ended:
+            if not begun:
+                await send({"type": "http.response.start", "status": 503, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+    return answer
 
 
 async def _serve_beside(server: "uvicorn.Server", listener: socket.socket, beside: Callable[[], None] | None) -> None:

@@ -7,6 +7,7 @@ from threading import Barrier, Lock
 from typing import Any
 
 import pytest
+from clock import Clock
 from scripted_server import Reply, Request, ScriptedServer
 
 from cqm.index.cache.base import Cache
@@ -82,16 +83,6 @@ def serve() -> Iterator[Callable[..., ChatServer]]:
 @pytest.fixture
 def server(serve: Callable[..., ChatServer]) -> ChatServer:
     return serve()
-
-
-class Clock:
-    """Time that passes when a test says so."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ from cqm.index.model.errors import ContextError
 from cqm.index.model.options import CacheOptions
 
 if TYPE_CHECKING:
-    from conftest import ChatServer, Clock
+    from clock import Clock
+    from conftest import ChatServer
 
 Connect = Callable[..., ContextWriter]
 TEXT = "# Pump manual\n\n" + "".join(

@@ -1,17 +1,9 @@
 """A service that failed is left alone for a while, then tried by one call."""
 
 import pytest
+from clock import Clock
 
 from cqm.index.remote.breaker import Breaker
-
-
-class Clock:
-    """Time that passes when a test says so."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
+from clock import Clock
 
 from cqm.index.embedding import open_embedder
 from cqm.index.embedding.budget import DocumentBudget
@@ -52,15 +53,6 @@ class Kept:
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-class Clock:
-    """Time that passes when a test says so."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

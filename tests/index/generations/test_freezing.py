@@ -134,7 +134,9 @@ def test_an_index_whose_base_is_damaged_is_made_anew(index: Index, root: Path, t
     index._freeze(never)
     before, place = answers(index), index._lineage.serving.place
     index.close()
-    largest = max((path for path in (place / "base-1").rglob("*") if path.is_file()), key=lambda it: it.stat().st_blocks)
+    largest = max(
+        (path for path in (place / "base-1").rglob("*") if path.is_file()), key=lambda it: it.stat().st_blocks
+    )
     largest.write_bytes(b"")
     with Index.open(root, IndexOptions(home=tmp_path / "home", workers=1)) as again:
         assert any("damaged" in note for note in again.update().notes)
