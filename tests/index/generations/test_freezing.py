@@ -159,7 +159,7 @@ def test_an_index_that_is_followed_is_frozen_when_it_is_large(
     with FollowedIndex.open(root, IndexOptions(home=tmp_path / "home", workers=1)) as followed:
         followed.follow(WatchOptions())
         assert followed.wait(30)
-        assert frozen.wait(60)
+        assert frozen.wait(240)
         assert is_frozen(followed)
         assert followed.search(Query("function_3")).hits[0].path == "module_3.py"
 
