@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from cqm.chunkers.code.outline import Mark, Place, identity_of, ungrouped
 from cqm.chunkers.code.syntax import changed_rows
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found, compiled
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 from cqm.chunkers.recovery.by_lines import HOLDERS, outline_by_lines
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 CODE = "code"
 """The language of a program in an unknown language."""

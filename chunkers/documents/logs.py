@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece, later
 from cqm.chunkers.splitting import Span, Unit, even_spans, line_strength, line_units
 from cqm.chunkers.tokens import QUARTERS, quarters
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from cqm.chunkers.documents.headed import Heading
 from cqm.chunkers.documents.prose import pieces_of_prose
 from cqm.chunkers.documents.sectioning import Block, pieces_of_sections
-from cqm.chunkers.model import ChunkOptions, Cut
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import ChunkOptions, Cut, later
 
 _LINE = later(r"[^\n]*\n|[^\n]+")
 _LONGEST_TITLE = 200

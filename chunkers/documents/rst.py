@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cqm.chunkers.documents.sectioning import Block, pieces_of_sections
-from cqm.chunkers.model import ChunkOptions, Cut
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import ChunkOptions, Cut, later
 
 _LINE = later(r"[^\n]*\n|[^\n]+")
 _ADORNMENT = later(r"([!-/:-@\[-`{-~])\1*\s*$")

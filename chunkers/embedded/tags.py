@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from cqm.chunkers.embedded.markup import CLOSES, OPENS, WHOLE, Tag
 from cqm.chunkers.embedded.parts import Name
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 PERCENT, BRACES, GO, BLADE, RAZOR = "percent", "braces", "go", "blade", "razor"
 

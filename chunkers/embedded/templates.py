@@ -34,8 +34,7 @@ from cqm.chunkers.embedded.tags import (
     template_tags_of,
 )
 from cqm.chunkers.languages.model import COMPONENT
-from cqm.chunkers.model import ChunkOptions, Cut, Piece
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import ChunkOptions, Cut, Piece, later
 
 LANGUAGES = frozenset({"template", "handlebars", "jinja", "liquid", "razor", "blade"})
 """Languages of templates."""

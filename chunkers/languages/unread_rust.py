@@ -3,7 +3,7 @@
 import re
 
 from cqm.chunkers.languages.model import blank
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 _LAZY = later(rb"^(?P<head>[ \t]*+(?:pub(?:\([^)\n]*\))?[ \t]+)?static[ \t]+)ref(?=[ \t]+\w+[ \t]*:)", re.MULTILINE)
 _ALIAS = later(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.languages.model import blank, signs_of
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from cqm.chunkers.languages.model import Unread

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from cqm.chunkers.documents.blocks import Block, after_number, blocks_of
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 from cqm.chunkers.splitting import Span, Unit, line_strength, line_units
 from cqm.chunkers.tokens import QUARTERS, quarters
 

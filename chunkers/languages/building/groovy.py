@@ -22,7 +22,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.unread import GROOVY_LINES
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node

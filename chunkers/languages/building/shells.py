@@ -28,7 +28,7 @@ from cqm.chunkers.languages.parts import names_of_bash
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.unread import BASH_CONTINUES, BASH_LINES, BASH_SIGNS, POWERSHELL_LINES, POWERSHELL_SIGNS
 from cqm.chunkers.languages.usage_nodes import UsageNodes
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,7 +6,7 @@ Positions and rows stay those of the text, and all but constructors keep their n
 import re
 
 from cqm.chunkers.languages.model import blanked
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 _MODIFIER = rb"(?:public|private|protected|static|final|synchronized|abstract|default)"
 _WORD_BEFORE = rb"(?<![\w.$])"

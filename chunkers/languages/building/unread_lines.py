@@ -5,7 +5,7 @@ The bytes keep their places: only the text that is parsed changes, never the tex
 
 import re
 
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 _CONDITIONAL = later(rb"[ ]*(?:if|ifeq|ifneq|ifdef|ifndef|else|endif)\b")
 _DEFINE = later(rb"[ ]*(?:override[ ]+|export[ ]+)?define[ ]+[\w.%/-]+")

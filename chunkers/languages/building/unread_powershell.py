@@ -7,7 +7,7 @@ that begin with a look behind, and words in a text of small letters as such, man
 import re
 
 from cqm.chunkers.languages.model import blank, blanked, blanked_at
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 _EMPTY = later(rb"\{(?<![@$]\{)(?P<inside>(?:[ \t\r\n]|<#[^#]*#>|#[^\n]*\n)*+)\}")
 _NO_VALUE = later(

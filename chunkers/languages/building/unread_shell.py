@@ -7,7 +7,7 @@ several times as fast as a place between two characters.
 import re
 
 from cqm.chunkers.languages.model import blanked
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 _LONGEST = 2_000
 """Bytes of an expansion; longer ones are braces that don't pair."""

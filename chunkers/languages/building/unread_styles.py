@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from cqm.chunkers.languages.model import blank
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 # Any text is a row of these. None looks beyond its own end, so time is linear.
 _ATOM = later(

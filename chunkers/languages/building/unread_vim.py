@@ -6,7 +6,7 @@ Functions become old ones, and variables such of the number 1; what else differs
 import re
 
 from cqm.chunkers.languages.model import blanked
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 _HEAD = later(
     rb"(?P<space>[ \t]*)(?P<export>export[ \t]+)?(?P<static>static[ \t]+)?(?P<def>def!?)(?P<name>[ \t]+[\w#:.<>]+)\("

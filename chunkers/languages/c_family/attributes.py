@@ -6,7 +6,7 @@ Patterns begin with letters or signs, which are found several times as fast as c
 import re
 
 from cqm.chunkers.languages.model import blank, blanked
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 _ARGUMENTS = rb"(?:\((?:[^()]++|\([^()]*+\))*+\))"
 _REST = (

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 from cqm.chunkers.languages.model import blank, blanked
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 from cqm.chunkers.recovery.branches import without
 
 _TEXT = rb"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\[^\n]{1,4}?)'"

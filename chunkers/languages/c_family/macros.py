@@ -6,7 +6,7 @@ Patterns that begin with a character match four times as fast as those that begi
 import re
 
 from cqm.chunkers.languages.model import blanked, blanked_at
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 # Macros alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer").
 _MACRO = later(

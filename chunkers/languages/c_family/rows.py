@@ -63,7 +63,7 @@ from cqm.chunkers.languages.model import (
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.unread import C_LINES, C_SIGNS, CPP_SIGNS, OBJC_LINES, OBJC_SIGNS
 from cqm.chunkers.languages.usage_nodes import UsageNodes
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node

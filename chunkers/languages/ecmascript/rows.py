@@ -44,7 +44,7 @@ from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.testing import test_name
 from cqm.chunkers.languages.unread import GENERAL_LINES, SCRIPT_SIGNS
 from cqm.chunkers.languages.usage_nodes import UsageNodes
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -14,7 +14,7 @@ from cqm.chunkers.languages.model import (
     child_of_type,
     text_of,
 )
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -3,7 +3,7 @@
 import re
 
 from cqm.chunkers.languages.model import blanked
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 _DASH = later(rb"^[ \t]*use[ \t]+(?!parent|base)[\w:]+[ \t]+(?P<words>-[a-z][^;\n]*)(?=;)", re.MULTILINE)
 _FURTHER = later(

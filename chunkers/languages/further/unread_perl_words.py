@@ -7,7 +7,7 @@ import re
 
 from cqm.chunkers.languages.further.unread_perl import with_empty_heredocs
 from cqm.chunkers.languages.model import blanked
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 _PROTOTYPE = later(rb"\bsub[ \t]+[\w:']+[ \t]*(?P<prototype>\([\s$@%&*;\\\[\]+_]*\))")
 _NAMES = b"isa or and not xor lt gt le ge eq ne cmp tr qw qq qr".split()

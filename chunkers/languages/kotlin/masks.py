@@ -3,7 +3,7 @@
 import re
 
 from cqm.chunkers.languages.model import blank, blanked, blanked_at
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 
 def without_last_annotations(source: bytes) -> bytes:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cqm.chunkers.languages.model import blank
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 NAME = rb"(?:\"[^\"\n]{1,200}\"|`[^`\n]{1,200}`|\[[^\]\n]{1,200}\]|&?&?[A-Za-z_#@$\x80-\xff][\w#@$\x80-\xff]{0,200})"
 NOTE = rb"(?:/\*[^*\n]{0,200}\*/[ \t]*)?"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.languages.model import blank
 from cqm.chunkers.languages.sql.routines import HEAD, NAME, NOTE, put, table_over
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.model import text_of
 from cqm.chunkers.languages.usage_nodes import UsageNodes
-from cqm.chunkers.model.patterns import later
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node
