@@ -251,7 +251,8 @@ def is_generated(path: str, text: str) -> bool:
     if _GENERATED_NAME.search(path.rpartition("/")[2]):
         return True
     head = "\n".join(text[:_LEADING_CHARACTERS].split("\n")[:_LEADING_LINES])
-    return _GENERATED_NOTE.search(head) is not None
+    # Most heads lack the word that all such notes have.
+    return "generated" in head.lower() and _GENERATED_NOTE.search(head) is not None
 
 
 def is_minified(path: str, text: str) -> bool:

@@ -1,6 +1,5 @@
 """Bring into an outline the symbols missing in its tree: guessed by lines, or of other branches."""
 
-import re
 import sys
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from cqm.chunkers.code.outline import Mark, Place, identity_of, ungrouped
 from cqm.chunkers.code.syntax import changed_rows
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found, compiled
+from cqm.chunkers.model import later
 from cqm.chunkers.recovery.by_lines import HOLDERS, outline_by_lines
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _KEPT = frozenset({COMMENT, LEADING, IMPORTS})
 _TITLED = frozenset({"section", "scenario", "feature"})
 """Kinds whose names are titles of several words."""
-_ARGUMENTS = re.compile(r"(?P<kept>`[^`]*`)|<[^<>]*>|\s")
-_DEFINE = re.compile(r"[ \t]{0,40}#[ \t]{0,40}define[ \t]{1,40}(?P<name>\w{1,200})")
-_HEAD = re.compile(rb"[A-Za-z_][^;(]*\([^;]*[)\w{,][ \t\r]*$")
+_ARGUMENTS = later(r"(?P<kept>`[^`]*`)|<[^<>]*>|\s")
+_DEFINE = later(r"[ \t]{0,40}#[ \t]{0,40}define[ \t]{1,40}(?P<name>\w{1,200})")
+_HEAD = later(rb"[A-Za-z_][^;(]*\([^;]*[)\w{,][ \t\r]*$")
 """A row that may be the head of a function with the body of another."""
-_SEPARATOR = re.compile(r"::|,")
+_SEPARATOR = later(r"::|,")
 
 
 class Stretch:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from cqm.chunkers.model import later
+
 CODE = "code"
 """The language of a program in an unknown language."""
 
@@ -12,20 +14,20 @@ _HEAD = 16_000
 
 
 def _lines(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"^[ \t]{{0,40}}(?:{pattern})", re.MULTILINE)
+    return later(rf"^[ \t]{{0,40}}(?:{pattern})", re.MULTILINE)
 
 
 _OBJC = _lines(
     r"@(?:interface|implementation|protocol|import|class|end|property)\b|#[ \t]*(?:import|include|define)\b|//|/\*"
 )
 _OBJC_TYPE = _lines(r"@(?:interface|implementation|protocol)\b")
-_CPP = re.compile(
+_CPP = later(
     r"^[ \t]*(?:class|namespace|template|enum class)\b[^;\n]*$|\w[ \t]*&(?:[ \t]*\w+)?[ \t]*[,)]", re.MULTILINE
 )
-_XML = re.compile(r"\A\s{0,100}<(?:\?xml|!DOCTYPE TS)\b")
+_XML = later(r"\A\s{0,100}<(?:\?xml|!DOCTYPE TS)\b")
 _C = _lines(r"#[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b")
 
-_QUERY = re.compile(
+_QUERY = later(
     r"""^;+[ \t]*inherits[ \t]*:|^[^;"\n]{0,300}[)\]_"*+?][ \t]{1,9}@[a-z][\w.-]*(?=[\s)])"""
     r"|^[ \t)\]]*[)\]]@[a-z]\w*\.",
     re.MULTILINE,
@@ -50,30 +52,30 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
         ),
         ".d": (
             ("dtrace", _lines(r"[\w*]*:[\w*]*:[\w*]*:\w+|#!.*dtrace")),
-            ("make", re.compile(r"\A[^\s:]+\.l?[od]\b[^:\n]*:")),
+            ("make", later(r"\A[^\s:]+\.l?[od]\b[^:\n]*:")),
         ),
         ".f": (
             (CODE, _lines(r"\+(?:define|incdir|libext)\+|-(?:sv|uvmhome|timescale)\b|\S+\.svh?\s*$|\$\{\w+\}/\S+\s*$")),
         ),
         ".h": (
-            ("fortran", re.compile(r"^ {6,20}(?:common|COMMON)[ \t]*/[ \t]*\w+[ \t]*/", re.MULTILINE)),
+            ("fortran", later(r"^ {6,20}(?:common|COMMON)[ \t]*/[ \t]*\w+[ \t]*/", re.MULTILINE)),
             ("assembly", _lines(r"\.(?:macro|endm|globl|global|extern|section)\b|\w+[ \t]+(?:MACRO|macro)[ \t]*$")),
         ),
         # A program in the editor's format, with pictures.
-        ".rkt": (("text", re.compile(r"\A#reader\(lib ?\"read\.ss\" ?\"wxme\"\)")),),
+        ".rkt": (("text", later(r"\A#reader\(lib ?\"read\.ss\" ?\"wxme\"\)")),),
         ".fs": (
             ("glsl", _lines(r"#version \d|precision \w+ float;|(?:varying|uniform) \w+ |void main\s*\(")),
-            ("forth", re.compile(r"^: \S+\s+(?:\( |[^=\n]* ;$)", re.MULTILINE)),
+            ("forth", later(r"^: \S+\s+(?:\( |[^=\n]* ;$)", re.MULTILINE)),
         ),
         ".inc": (
-            ("php", re.compile(r"<\?(?:php|=)")),
+            ("php", later(r"<\?(?:php|=)")),
             ("c", _C),
             ("pascal", _lines(r"\{\$\w|(?:procedure|function)\s+\w+.*;\s*$")),
             ("assembly", _lines(r"\.(?:macro|section|globl|equ)\b|%(?:macro|define)\b|\w+:?\s+(?:equ|db|dw)\s")),
         ),
         ".m": (
             ("objc", _OBJC),
-            ("wolfram", re.compile(r"\A\s{0,100}\(\*|^\w+\[[\w_, ]*\]\s*:=", re.MULTILINE)),
+            ("wolfram", later(r"\A\s{0,100}\(\*|^\w+\[[\w_, ]*\]\s*:=", re.MULTILINE)),
             (
                 "matlab",
                 _lines(r"function\b(?!\s*\()|classdef\b|%|\.\.\.$|(?:clc|clear|close all|figure|hold on|end)\s*;?\s*$"),
@@ -92,7 +94,7 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
             ("ini", _lines(r"(?:EXPORTS|LIBRARY)\b")),
         ),
         ".import": (("ini", _lines(r"\[\w+\][ \t]*$")),),
-        ".map": (("json", re.compile(r"\A\s{0,100}\{")),),
+        ".map": (("json", later(r"\A\s{0,100}\{")),),
         ".scm": (("treesitterquery", _QUERY),),
         ".snap": (("javascript", _lines(r"exports\[`")),),
         ".pp": (("puppet", _lines(r"(?:class|define|node) [\w:']+\s*(?:\(|\{|inherits)|#\s*@summary")),),
@@ -191,9 +193,9 @@ _NO_CODE = frozenset(
 )
 
 _OTHER_TAGS = {"dotenv": "properties", "msbuild": "xml", "sln": "ini"}
-_BEGINNING = re.compile(r"\s{0,100}<(?:\?xml\b|(?P<html>!doctype html\b|html\b))", re.IGNORECASE)
+_BEGINNING = later(r"\s{0,100}<(?:\?xml\b|(?P<html>!doctype html\b|html\b))", re.IGNORECASE)
 
-_CODE_LINE = re.compile(
+_CODE_LINE = later(
     r"""(?:.*\)\s*(?:do|then|\{|=>)?|.*\b(?:do|then|begin|->|=>)|\s*end\b.*|.*=\s*[\[({'"0-9].*
       |\s*(?:def|func|fn|fun|function|class|struct|enum|module|import|from|package|use|using|namespace|let|var|const
          |return|if|else|elif|for|while|sub|proc|type|interface|include|require|local|public|private|static)\b.*[\w(){}:=<>"'*.]
@@ -201,7 +203,7 @@ _CODE_LINE = re.compile(
     re.VERBOSE,
 )
 _ENDS_CODE = (";", "{", "}")
-_SENTENCE = re.compile(r"\s*(?:[-*]\s+)?[A-Z][a-z]+(?:\s+[\w',()-]+){4,}[.:?!]?\s*")
+_SENTENCE = later(r"\s*(?:[-*]\s+)?[A-Z][a-z]+(?:\s+[\w',()-]+){4,}[.:?!]?\s*")
 _LEAST_LINES = 3
 _LEAST_SHARE = 0.4
 _SHARE_WITHOUT_SUFFIX = 0.7
@@ -244,9 +246,9 @@ def by_content(suffix: str, head: str) -> str:
     return CODE if like_code >= (_LEAST_SHARE if suffix else _SHARE_WITHOUT_SUFFIX) * len(lines) else ""
 
 
-_HEADING = re.compile(r"(#{1,6}) +\S[^\n]{0,200}")
-_FENCE = re.compile(r"(?:```|~~~)[\w+-]*\s*")
-_MARKED = re.compile(r"\s*(?:[-*+] |\d+\. |\||> )|.*(?:\*\*\S|\]\(\S|`\S)")
+_HEADING = later(r"(#{1,6}) +\S[^\n]{0,200}")
+_FENCE = later(r"(?:```|~~~)[\w+-]*\s*")
+_MARKED = later(r"\s*(?:[-*+] |\d+\. |\||> )|.*(?:\*\*\S|\]\(\S|`\S)")
 _LEAST_HEADINGS = 2
 _MOST_HEADINGS = 0.5
 

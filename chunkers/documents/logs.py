@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece
+from cqm.chunkers.model import ChunkOptions, Cut, Fact, Piece, later
 from cqm.chunkers.splitting import Span, Unit, even_spans, line_strength, line_units
 from cqm.chunkers.tokens import QUARTERS, quarters
 
@@ -24,7 +24,7 @@ _TIME = r"""(?:
   | [IWEF]\d{4}\ \d\d:\d\d:\d\d\.\d+
   | \d{10}(?:\.\d{1,9}|\d{3})?(?=[\]\s:])
 )"""
-_RECORD = re.compile(
+_RECORD = later(
     rf"""^(?:
         [\[<(]?(?:(?:{_LEVELS})[\]:|\ ]{{1,3}}[\[(]?)?(?P<time>{_TIME})
       | \S{{1,80}}\ \S{{1,40}}\ \S{{1,40}}\ \[(?P<access>{_TIME})
@@ -34,16 +34,16 @@ _RECORD = re.compile(
     )""",
     re.MULTILINE | re.VERBOSE,
 )
-_STAMP = re.compile(_TIME, re.VERBOSE)
-_LEVEL = re.compile(
+_STAMP = later(_TIME, re.VERBOSE)
+_LEVEL = later(
     rf"""\b({_LEVELS})\b
       | \b(?:level|lvl|severity)["']?[=:]\s*["']?(\w{{1,10}})
       | \[({_LEVELS.lower()})\]""",
     re.VERBOSE,
 )
-_KLOG = re.compile(r"([IWEF])\d{4} ")
+_KLOG = later(r"([IWEF])\d{4} ")
 _KLOG_LEVELS = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
-_EXCEPTION = re.compile(
+_EXCEPTION = later(
     r"(?:^|\s)((?:[A-Za-z_$][\w$]*\.){0,12}[A-Z]\w*(?:Error|Exception|Panic|Fault))(?=:|\s*$)", re.MULTILINE
 )
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from cqm.chunkers.documents.headed import Heading
 from cqm.chunkers.documents.prose import pieces_of_prose
 from cqm.chunkers.documents.sectioning import Block, pieces_of_sections
-from cqm.chunkers.model import ChunkOptions, Cut
+from cqm.chunkers.model import ChunkOptions, Cut, later
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LINE = later(r"[^\n]*\n|[^\n]+")
 _LONGEST_TITLE = 200
 # Characters in which a title in braces has to end.
 _LONGEST_BRACES = 600
-_NEVER = re.compile(r"(?!)")
+_NEVER = later(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,69 +57,69 @@ def _until(end: str, flags: re.RegexFlag = re.NOFLAG) -> Callable[[re.Match[str]
 
 
 _ORG = _Markup(
-    heading=re.compile(
+    heading=later(
         r"(?:(?P<stars>\*{1,12})[ \t]+(?:(?:TODO|DONE|NEXT|WAITING|HOLD|CANCELLED|CANCELED)[ \t]+)?(?:\[#\w\][ \t]+)?"
         r"|\#\+title:[ \t]*)(?P<title>\S[^\n]{0,999})",
         re.IGNORECASE,
     ),
     level=lambda match: 1 + len(match["stars"] or ""),
-    opening=re.compile(r"[ \t]*\#\+begin_(?P<name>\w{1,50})(?:[ \t]+(?P<code>[\w+#-]{1,50}))?", re.IGNORECASE),
+    opening=later(r"[ \t]*\#\+begin_(?P<name>\w{1,50})(?:[ \t]+(?P<code>[\w+#-]{1,50}))?", re.IGNORECASE),
     closing=_until(r"[ \t]*\#\+end_NAME\b", re.IGNORECASE),
-    plain=re.compile(
+    plain=later(
         r"\[\[[^\[\]]{1,300}\](?:\[([^\[\]]{1,300})\])?\]|[ \t]+:[\w@#%:]{1,200}:[ \t]*$|<<+[^<>]{1,100}>>+"
         r"|(?<!\w)([=~*/])(\S(?:[^=~*/\n]{0,100}\S)?)\2(?!\w)"
     ),
-    item=re.compile(r"[ \t]*(?:[-+]|\d{1,9}[.)])[ \t]"),
-    row=re.compile(r"[ \t]*\|"),
-    hidden=re.compile(r"[ \t]*(?::[\w+-]{1,60}:|(?:SCHEDULED|DEADLINE|CLOSED):)"),
+    item=later(r"[ \t]*(?:[-+]|\d{1,9}[.)])[ \t]"),
+    row=later(r"[ \t]*\|"),
+    hidden=later(r"[ \t]*(?::[\w+-]{1,60}:|(?:SCHEDULED|DEADLINE|CLOSED):)"),
 )
 _LATEX = _Markup(
-    heading=re.compile(
+    heading=later(
         r"[ \t]*\\(?P<name>title|part|chapter|(?:sub){0,2}section)\*?[ \t]{0,4}(?:\[[^\[\]\n]{0,300}\][ \t]{0,4})?\{"
     ),
     level=_by_name("title", "part", "chapter", "section", "subsection", "subsubsection"),
-    opening=re.compile(
+    opening=later(
         r"[ \t]*\\begin\{(?P<name>(?:[vV]erbatim|lstlisting|minted|alltt|comment|tabularx?|longtable|table|figure"
         r"|equation|align|gather|multline|tikzpicture|algorithm)\*?)\}(?:\[[^\[\]\n]{0,200}\])?(?:\{(?P<code>[\w+#-]{1,50})\})?"
     ),
     closing=_until(r"[^\n]*\\end\{NAME\}"),
-    plain=re.compile(
+    plain=later(
         r"\\(?:label|index|footnote|thanks|protect)\*?(?:\{[^{}]{0,300}\})?|\\[A-Za-z]{1,40}\*?[ \t]?|~|[{}$\\]"
     ),
-    hidden=re.compile(r"[ \t]*\\(?:label|index)\{"),
+    hidden=later(r"[ \t]*\\(?:label|index)\{"),
 )
 _TEXTILE = _Markup(
-    heading=re.compile(
+    heading=later(
         r"h(?P<level>[1-6])(?:\([^()\n]{0,100}\)|\{[^{}\n]{0,100}\}|[<>=]{1,2})?\.[ \t]+(?P<title>\S[^\n]{0,999})"
     ),
     level=lambda match: int(match["level"]),
-    opening=re.compile(r"<(?P<name>pre|notextile)\b"),
+    opening=later(r"<(?P<name>pre|notextile)\b"),
     closing=_until(r"[^\n]*</NAME>"),
-    plain=re.compile(r'"([^"\n]{1,200})":\S{1,300}|@([^@\n]{1,200})@|(?<!\w)[*_]{1,2}(?=\w)|(?<=\w)[*_]{1,2}(?!\w)'),
-    item=re.compile(r"[*#]{1,6}[ \t]"),
-    row=re.compile(r"\|"),
+    plain=later(r'"([^"\n]{1,200})":\S{1,300}|@([^@\n]{1,200})@|(?<!\w)[*_]{1,2}(?=\w)|(?<=\w)[*_]{1,2}(?!\w)'),
+    item=later(r"[*#]{1,6}[ \t]"),
+    row=later(r"\|"),
 )
 _POD = _Markup(
-    heading=re.compile(r"=head(?P<level>[1-6])[ \t]+(?P<title>\S[^\n]{0,999})"),
+    heading=later(r"=head(?P<level>[1-6])[ \t]+(?P<title>\S[^\n]{0,999})"),
     level=lambda match: int(match["level"]),
-    opening=re.compile(r"=begin[ \t]+(?P<name>\S{1,50})"),
+    opening=later(r"=begin[ \t]+(?P<name>\S{1,50})"),
     closing=_until(r"=end[ \t]+NAME|=cut"),
-    plain=re.compile(r"[A-Z]<+[ \t]?([^<>\n]{0,200}?)[ \t]?>+"),
+    plain=later(r"[A-Z]<+[ \t]?([^<>\n]{0,200}?)[ \t]?>+"),
 )
 _MEDIAWIKI = _Markup(
-    heading=re.compile(r"(?P<marks>={1,6})[ \t]*(?P<title>[^=\s][^\n]{0,500}?)[ \t]*(?P=marks)[ \t]*$"),
+    heading=later(r"(?P<marks>={1,6})[ \t]*(?P<title>[^=\s][^\n]{0,500}?)[ \t]*(?P=marks)[ \t]*$"),
     level=lambda match: len(match["marks"]),
-    opening=re.compile(
+    opening=later(
         r"[ \t]*(?:<(?P<name>pre|syntaxhighlight|source|nowiki)\b(?:[ \t]+lang=\"?(?P<code>[\w+#-]{1,50}))?|\{\|)"
     ),
     closing=lambda match: re.compile(rf"[^\n]*</{match['name']}>" if match["name"] else r"[ \t]*\|\}"),
-    plain=re.compile(
+    plain=later(
         r"\[\[(?:[^|\[\]]{1,300}\|)?([^|\[\]]{1,300})\]\]|\[\S{1,300}[ \t]([^\[\]]{1,300})\]|'{2,5}|</?\w[^<>]{0,200}>"
     ),
-    item=re.compile(r"[*#:;]{1,8}[ \t]?\S"),
+    item=later(r"[*#:;]{1,8}[ \t]?\S"),
 )
 _TEXINFO = _Markup(
-    heading=re.compile(
+    heading=later(
         r"@(?P<name>settitle|title|part|top|chapter|(?:unnumbered|appendix)(?:sec|subsec|subsubsec)?"
         r"|(?:sub){0,2}(?:section|heading))[ \t]+(?P<title>\S[^\n]{0,999})"
     ),
@@ -130,33 +130,31 @@ _TEXINFO = _Markup(
         "subsection unnumberedsubsec appendixsubsec subheading",
         "subsubsection unnumberedsubsubsec appendixsubsubsec subsubheading",
     ),
-    opening=re.compile(
-        r"@(?P<name>example|smallexample|lisp|verbatim|display|format|menu|ignore|direntry|multitable)\b"
-    ),
+    opening=later(r"@(?P<name>example|smallexample|lisp|verbatim|display|format|menu|ignore|direntry|multitable)\b"),
     closing=_until(r"@end[ \t]+NAME\b"),
-    plain=re.compile(r"@\w{1,30}\{([^{}]{0,300})\}|@(?=[@{}])"),
+    plain=later(r"@\w{1,30}\{([^{}]{0,300})\}|@(?=[@{}])"),
 )
 _ROFF = _Markup(
-    heading=re.compile(r"\.[ \t]{0,4}(?P<name>SH|SS|Sh|Ss)[ \t]+(?P<title>\S[^\n]{0,999})"),
+    heading=later(r"\.[ \t]{0,4}(?P<name>SH|SS|Sh|Ss)[ \t]+(?P<title>\S[^\n]{0,999})"),
     level=_by_name("sh", "ss"),
-    opening=re.compile(r"\.[ \t]{0,4}(?P<name>nf|EX|Bd|TS)\b"),
-    closing=lambda match: re.compile(
+    opening=later(r"\.[ \t]{0,4}(?P<name>nf|EX|Bd|TS)\b"),
+    closing=lambda match: later(
         rf"\.[ \t]{{0,4}}{ {'nf': 'fi', 'EX': 'EE', 'Bd': 'Ed', 'TS': 'TE'}[match['name']] }\b"
     ),
-    plain=re.compile(r"\\f[A-Z(]\w?|\\(?=-)|\""),
+    plain=later(r"\\f[A-Z(]\w?|\\(?=-)|\""),
 )
 _RDOC = _Markup(
-    heading=re.compile(r"(?P<marks>={1,6}|\#{1,6})[ \t]*(?P<title>[^=\#\s][^\n]{0,999})"),
+    heading=later(r"(?P<marks>={1,6}|\#{1,6})[ \t]*(?P<title>[^=\#\s][^\n]{0,999})"),
     level=lambda match: len(match["marks"]),
-    plain=re.compile(r"<(?:tt|code|em|b)>([^<>\n]{0,200})</\w{1,4}>|\+([\w:.\#]{1,100})\+"),
-    item=re.compile(r"[ \t]*(?:[*-]|\d{1,9}\.)[ \t]"),
+    plain=later(r"<(?:tt|code|em|b)>([^<>\n]{0,200})</\w{1,4}>|\+([\w:.\#]{1,100})\+"),
+    item=later(r"[ \t]*(?:[*-]|\d{1,9}\.)[ \t]"),
 )
 _SCRIBBLE = _Markup(
-    heading=re.compile(
+    heading=later(
         r"@(?P<name>title|section|subsection|subsubsection|subsubsub\*section)(?:\[(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){0,300}\])?\{"
     ),
     level=_by_name("title", "section", "subsection", "subsubsection", "subsubsub*section"),
-    plain=re.compile(r"@\w{1,30}(?:\[[^\[\]]{0,200}\])?\{([^{}]{0,200})\}"),
+    plain=later(r"@\w{1,30}(?:\[[^\[\]]{0,200}\])?\{([^{}]{0,200})\}"),
 )
 
 _MARKUPS = {

@@ -3,22 +3,21 @@
 Source: the reStructuredText Markup Specification (docutils.sourceforge.io/docs/ref/rst/restructuredtext.html).
 """
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from cqm.chunkers.documents.sectioning import Block, pieces_of_sections
-from cqm.chunkers.model import ChunkOptions, Cut
+from cqm.chunkers.model import ChunkOptions, Cut, later
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*$")
+_LINE = later(r"[^\n]*\n|[^\n]+")
+_ADORNMENT = later(r"([!-/:-@\[-`{-~])\1*\s*$")
 _LEAST_ADORNMENT = 3
-_CODE = re.compile(r"\.\. +(?:code-block|sourcecode|code|parsed-literal|literalinclude)::[ \t]*(\S*)")
+_CODE = later(r"\.\. +(?:code-block|sourcecode|code|parsed-literal|literalinclude)::[ \t]*(\S*)")
 _LITERAL_INCLUDE = ".. literalinclude"
-_EXPLICIT = re.compile(r"\.\.(?:\s|$)|__ ")
-_DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]{1,100}\| +)?([\w:.+-]{1,100})::(?:\s|$)")
+_EXPLICIT = later(r"\.\.(?:\s|$)|__ ")
+_DIRECTIVE = later(r"\.\. +(?:\|[^|\n]{1,100}\| +)?([\w:.+-]{1,100})::(?:\s|$)")
 # Lines above a title about its section: targets, and directives without a text of their own.
-_ABOVE_TITLE = re.compile(
+_ABOVE_TITLE = later(
     r"\.\. +(?:_[^\n]*:\s|(?:py:)?(?:current)?module::|index::|meta::|highlight::|role::|default-role::|contents::)"
 )
 # Directives with indivisible content; others (classes, notes) hold ordinary paragraphs and blocks.
@@ -54,11 +53,11 @@ _WHOLE = frozenset(
         "uml",
     }
 )
-_ITEM = re.compile(r"(?:[-*+•]|(?:\d{1,9}|[A-Za-z]|#)[.)]|\((?:\d{1,9}|[A-Za-z]|#)\)|:[^:\s][^:\n]{0,200}:|\|)(?:\s|$)")
-_GRID_TABLE = re.compile(r"\+[-=+]{2,}\+\s*$")
-_SIMPLE_TABLE = re.compile(r"=+(?: +=+)+\s*$")
-_DOCTEST = re.compile(r">>> ?")
-_MARKUP = re.compile(r":[\w:+.-]{1,50}:(?=`)|`([^`<]*?)\s*<[^`<>]*>`_{0,2}|[`*|]{1,2}")
+_ITEM = later(r"(?:[-*+•]|(?:\d{1,9}|[A-Za-z]|#)[.)]|\((?:\d{1,9}|[A-Za-z]|#)\)|:[^:\s][^:\n]{0,200}:|\|)(?:\s|$)")
+_GRID_TABLE = later(r"\+[-=+]{2,}\+\s*$")
+_SIMPLE_TABLE = later(r"=+(?: +=+)+\s*$")
+_DOCTEST = later(r">>> ?")
+_MARKUP = later(r":[\w:+.-]{1,50}:(?=`)|`([^`<]*?)\s*<[^`<>]*>`_{0,2}|[`*|]{1,2}")
 _LONGEST_TITLE = 200
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from cqm.chunkers.embedded.markup import CLOSES, OPENS, WHOLE, Tag
 from cqm.chunkers.embedded.parts import Name
+from cqm.chunkers.model import later
 
 PERCENT, BRACES, GO, BLADE, RAZOR = "percent", "braces", "go", "blade", "razor"
 
@@ -19,14 +20,14 @@ _SIGNS = {
     RAZOR: {"@*": "*@"},
 }
 _OPENINGS = {
-    name: re.compile("|".join(re.escape(sign) for sign in sorted(signs, key=len, reverse=True)))
+    name: later("|".join(re.escape(sign) for sign in sorted(signs, key=len, reverse=True)))
     for name, signs in _SIGNS.items()
 }
 _OUTPUTS = ("<%=", "{{", "{!!")
 _EDGE = "-~=_!#:*"
 
 # Words of a tag; a quoted or bare name follows those that define something.
-_WORDS = re.compile(r"""(?P<sign>[#/^]?\*?)\s*(?P<word>[A-Za-z_]\w*)(?:\s+["']?(?P<name>[\w./:-]{1,100}))?""")
+_WORDS = later(r"""(?P<sign>[#/^]?\*?)\s*(?P<word>[A-Za-z_]\w*)(?:\s+["']?(?P<name>[\w./:-]{1,100}))?""")
 _DEFINING = {
     "block": "block",
     "define": "template",
@@ -37,13 +38,13 @@ _DEFINING = {
 }
 _GO_BLOCKS = frozenset({"block", "define", "if", "range", "with"})
 
-_RUBY = re.compile(
+_RUBY = later(
     r"\bdef\s+(?P<def>[\w.?!]{1,100})|\bfunction\s+(?P<function>\w{1,100})|\bcontent_for[\s(]+:(?P<content>\w{1,100})"
 )
-_PERCENT_OPENS = re.compile(r"^(?:if|unless|case|while|for|begin|def)\b|(?:\bdo(?:\s*\|[^|]*\|)?|->|\{)\s*$")
-_PERCENT_CLOSES = re.compile(r"^(?:end\b|\})(?!.*\{\s*$)")
+_PERCENT_OPENS = later(r"^(?:if|unless|case|while|for|begin|def)\b|(?:\bdo(?:\s*\|[^|]*\|)?|->|\{)\s*$")
+_PERCENT_CLOSES = later(r"^(?:end\b|\})(?!.*\{\s*$)")
 
-_DIRECTIVE = re.compile(
+_DIRECTIVE = later(
     r"""(?<![\w@])@(?P<word>[a-z][A-Za-z]*)(?:\s?\(\s*["'](?P<name>[\w.:-]{1,100})["']\s*(?P<more>,)?)?"""
 )
 _DIRECTIVES = frozenset(
@@ -88,8 +89,8 @@ def template_tags_of(text: str, syntax: str) -> list[TemplateTag]:
     return found
 
 
-_RAW = re.compile(r"[-~+]?\s*(?P<word>raw|verbatim|comment)\b")
-_END_OF_RAW = {word: re.compile(rf"\{{%[-~+]?\s*end{word}\b") for word in ("raw", "verbatim", "comment")}
+_RAW = later(r"[-~+]?\s*(?P<word>raw|verbatim|comment)\b")
+_END_OF_RAW = {word: later(rf"\{{%[-~+]?\s*end{word}\b") for word in ("raw", "verbatim", "comment")}
 """Tags of Jinja, Liquid, Twig and Django between which tags are mere text."""
 
 
@@ -183,7 +184,7 @@ class Masked(NamedTuple):
 
 # A word in place of a tag: letters that no word begins with, its number, and letters to fill it.
 _HEADS = ("zq", "qz", "zx", "xq")
-_VALUE = re.compile(rf"(?:{'|'.join(_HEADS)})\d+z+")
+_VALUE = later(rf"(?:{'|'.join(_HEADS)})\d+z+")
 
 
 def masked(text: str, tags: Sequence[TemplateTag]) -> Masked:
@@ -215,7 +216,7 @@ def blank(text: str) -> str:
     return _INK.sub(" ", text)
 
 
-_INK = re.compile(r"[^\r\n]")
+_INK = later(r"[^\r\n]")
 
 
 def _is_alone(text: str, tag: TemplateTag) -> bool:

@@ -34,7 +34,7 @@ from cqm.chunkers.embedded.tags import (
     template_tags_of,
 )
 from cqm.chunkers.languages.model import COMPONENT
-from cqm.chunkers.model import ChunkOptions, Cut, Piece
+from cqm.chunkers.model import ChunkOptions, Cut, Piece, later
 
 LANGUAGES = frozenset({"template", "handlebars", "jinja", "liquid", "razor", "blade"})
 """Languages of templates."""
@@ -49,13 +49,13 @@ _LINES = frozenset({"pug", "jade", "haml", "slim", "vm"})
 _PAGES = frozenset({"html", "htm", "xhtml"})
 _MARKUP = frozenset({"html", TEXT, "xml", "svg", *LANGUAGES})
 
-_DECLARES = re.compile(r"\{%-?\s*(?:extends|block|macro)\b|\{\{-?\s*(?:define|block)\s+\"|\bth:fragment\s*=")
+_DECLARES = later(r"\{%-?\s*(?:extends|block|macro)\b|\{\{-?\s*(?:define|block)\s+\"|\bth:fragment\s*=")
 _MOST_HEAD = 20_000
 
-_PUG = re.compile(r"^[ \t]*(?P<kind>mixin|block)\s+(?P<name>[\w-]{1,100})", re.MULTILINE)
-_FRAGMENT = re.compile(r"""\bth:fragment\s*=\s*["'](?P<name>[\w-]{1,100})""")
-_RAZOR_BLOCK = re.compile(r"@(?P<word>code|functions)\s*(?P<brace>\{)|@section\s+(?P<name>\w{1,100})\s*\{")
-_CSHARP = re.compile(
+_PUG = later(r"^[ \t]*(?P<kind>mixin|block)\s+(?P<name>[\w-]{1,100})", re.MULTILINE)
+_FRAGMENT = later(r"""\bth:fragment\s*=\s*["'](?P<name>[\w-]{1,100})""")
+_RAZOR_BLOCK = later(r"@(?P<word>code|functions)\s*(?P<brace>\{)|@section\s+(?P<name>\w{1,100})\s*\{")
+_CSHARP = later(
     r"""//[^\n]*+|/\*(?:(?!\*/).)*+(?:\*/)?+|@"(?:[^"]|"")*+"|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)++'|(?P<brace>[{}])""",
     re.DOTALL,
 )

@@ -3,25 +3,24 @@
 import re
 
 from cqm.chunkers.languages.model import blank
+from cqm.chunkers.model import later
 
-_LAZY = re.compile(
-    rb"^(?P<head>[ \t]*+(?:pub(?:\([^)\n]*\))?[ \t]+)?static[ \t]+)ref(?=[ \t]+\w+[ \t]*:)", re.MULTILINE
-)
-_ALIAS = re.compile(
+_LAZY = later(rb"^(?P<head>[ \t]*+(?:pub(?:\([^)\n]*\))?[ \t]+)?static[ \t]+)ref(?=[ \t]+\w+[ \t]*:)", re.MULTILINE)
+_ALIAS = later(
     rb"^(?P<head>[ \t]*+(?:pub(?:\([^)\n]*\))?[ \t]+)?trait[ \t]+\w+(?:<[^=;{}\n]*>)?)"
     rb"(?P<bounds>[ \t]*=[^=;{}]{1,400};)",
     re.MULTILINE,
 )
-_ALIASED = re.compile(rb"trait[ \t]+\w+(?:<[^=;{}\n]*>)?[ \t]*=")
+_ALIASED = later(rb"trait[ \t]+\w+(?:<[^=;{}\n]*>)?[ \t]*=")
 """Of the same, its begin apart: a word is found several times as fast as rows."""
-_BLOCK = re.compile(
+_BLOCK = later(
     rb"^(?P<indent>[ \t]{0,64})(?P<open>(?:\w++::)?(?P<word>bitflags|cfg_if)! ?\{)[ \t]*\r?\n"
     rb"(?P<body>(?:(?P=indent)[ \t]+[^\n]*\n|[ \t]*\r?\n)*+)(?P=indent)(?P<close>\})",
     re.MULTILINE,
 )
-_FLAGS = re.compile(rb"struct(?P<space>[ \t]+)(?P<name>\w+)(?P<type>[ \t]*:[^{}\n]*)(?=\{)")
-_FLAG = re.compile(rb"^(?P<head>[ \t]*+)const(?P<name>[ \t]+[A-Za-z]\w*[ \t]*=[^;]*);", re.MULTILINE)
-_CONDITION = re.compile(
+_FLAGS = later(rb"struct(?P<space>[ \t]+)(?P<name>\w+)(?P<type>[ \t]*:[^{}\n]*)(?=\{)")
+_FLAG = later(rb"^(?P<head>[ \t]*+)const(?P<name>[ \t]+[A-Za-z]\w*[ \t]*=[^;]*);", re.MULTILINE)
+_CONDITION = later(
     rb"^(?P<indent>[ \t]*+)(?:\}[ \t]*)?(?:else[ \t]*)?(?:if[ \t]*#\[[^\n]*\][ \t]*)?\{?[ \t]*\r?$", re.MULTILINE
 )
 

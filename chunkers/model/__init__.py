@@ -1,4 +1,4 @@
-"""Vocabulary of chunking: documents, options, chunks and reports. Data only.
+"""Vocabulary of chunking: documents, options, chunks, reports and patterns. Data only.
 
 Options alone are loaded at once: a client that asks an index knows them, and makes no chunk.
 """
@@ -6,6 +6,7 @@ Options alone are loaded at once: a client that asks an index knows them, and ma
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.model.options import ChunkOptions, Fact, Option, option, option_of
+from cqm.chunkers.model.patterns import later
 
 if TYPE_CHECKING:
     from cqm.chunkers.model.chunks import (
@@ -48,6 +49,7 @@ __all__ = [
     "Parameter",
     "Piece",
     "SymbolFacts",
+    "later",
     "maker",
     "option",
     "option_of",

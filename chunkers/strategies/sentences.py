@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from cqm.chunkers.documents.blocks import Block, after_number, blocks_of
+from cqm.chunkers.model import later
 from cqm.chunkers.splitting import Span, Unit, line_strength, line_units
 from cqm.chunkers.tokens import QUARTERS, quarters
 
@@ -18,28 +19,28 @@ AFTER_HEADING, AFTER_SENTENCE, AFTER_PARAGRAPH, BEFORE_HEADING = range(4)
 _AT_ONCE = 2_000
 
 # Whether a sentence ends at a cut made only for reading.
-_STOPPED = re.compile(r"[.!?。！？][\"')\]」』）]*\s*\Z")  # noqa: RUF001 - full-width
+_STOPPED = later(r"[.!?。！？][\"')\]」』）]*\s*\Z")  # noqa: RUF001 - full-width
 _STOP_REACH = 16
 
 # Before these characters, as at lone surrogates, sentencex 1.0.32 miscounts characters or panics.
-_UNUSUAL_SPACE = re.compile(r"[^\S\n ]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNUSUAL_SPACE = later(r"[^\S\n ]")
+_SURROGATE = later("[\ud800-\udfff]")
 
 
 # Brackets and quotes that close a sentence are a part of it.
 _CLOSES = "」』）】〕〉》］｝〟｣”’\\]\\)"  # noqa: RUF001 - full-width
-_CLOSING = re.compile(f"[{_CLOSES}]+")
+_CLOSING = later(f"[{_CLOSES}]+")
 # A quotation with a full stop inside goes on with a particle: 「そうです。」と言った。
-_QUOTED = re.compile(f"[.!?。！？][{_CLOSES}\"']{{1,4}}\\s?\\Z")  # noqa: RUF001 - full-width
-_PARTICLE = re.compile("[\u3041-\u3096、―—]")
+_QUOTED = later(f"[.!?。！？][{_CLOSES}\"']{{1,4}}\\s?\\Z")  # noqa: RUF001 - full-width
+_PARTICLE = later("[\u3041-\u3096、―—]")
 # Words that begin a sentence, though they begin with a letter of a particle.
-_OPENS = re.compile(
+_OPENS = later(
     "これ|それ|あれ|ここ|そこ|この|その|あの|こう[しい]|そう[しいで]|そして|しかし|しかも|また[、そ]|まず|さらに|すると|だから|ですが"
     "|とても|ところ|なお|なぜ|ならば|もし|もちろん|やがて|いま|つまり|たとえば|ただし|ちなみに|おそらく|きっと|みんな|わたし|ぼく|あなた"
 )
 # What is said ends with "!" or "?" and goes on without a bracket, or after a space or a line's end.
-_EXCLAIMED = re.compile(r"[!?！？]\Z")  # noqa: RUF001 - full-width
-_SAID = re.compile(r"と(?:[言云叫聞訊問答思尋呼書記述話語考感告怒笑泣声]|い[いうえわっ])|って(?!も)")
+_EXCLAIMED = later(r"[!?！？]\Z")  # noqa: RUF001 - full-width
+_SAID = later(r"と(?:[言云叫聞訊問答思尋呼書記述話語考感告怒笑泣声]|い[いうえわっ])|って(?!も)")
 
 
 def sentences_of(

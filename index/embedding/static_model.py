@@ -36,7 +36,7 @@ from cqm.index.model.options import EmbeddingOptions
 from cqm.index.model.progress import Usage
 from cqm.index.model.spaces import Embeddings, PlacedVector, RejectedText, Space
 from cqm.index.remote.variables import NO_VARIABLES
-from cqm.index.text.terms import ONLY_WORDS, ONLY_WORDS_AND_LINES
+from cqm.index.text.terms import ONLY_WORDS, ONLY_WORDS_AND_LINES, remembered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,8 +63,6 @@ _KNOWN_WORDS = 65_536
 _WORD = re.compile(r"[A-Z]{1,32}(?![a-z])|[A-Z]?[a-zÀ-ɏ]{1,32}|\d{1,32}|[^\W\d_a-zA-ZÀ-ɏ]{1,32}")
 # All characters of words, so no word crosses its ends; À-ɏ contains two signs.
 _IDENTIFIER = re.compile(r"[\w\xd7\xf7]+")
-_LONGEST_KNOWN = 64
-"""Characters of an identifier with remembered words; a text with a longer one is split as a whole."""
 
 Pieces = Callable[[str], tuple[int, ...]]
 """Gives the numbers of a word's tokens."""
@@ -73,8 +71,6 @@ Pieces = Callable[[str], tuple[int, ...]]
 def words_of(text: str) -> Iterator[str]:
     """Split a text into the words given to the tokenizer: identifiers split, in lower case."""
     identifiers = text.translate(ONLY_WORDS).split() if text.isascii() else _IDENTIFIER.findall(text)
-    if max(map(len, identifiers), default=0) > _LONGEST_KNOWN:
-        return map(str.lower, _WORD.findall(text))
     # Texts repeat identifiers, so each is split once: half the time.
     return chain.from_iterable(map(words_of_identifier, identifiers))
 
@@ -86,9 +82,9 @@ def lines_of_identifiers(text: str) -> Iterator[list[str]]:
     return map(_IDENTIFIER.findall, text.split("\n"))
 
 
-@lru_cache(maxsize=_KNOWN_WORDS)
+@remembered(_KNOWN_WORDS)
 def words_of_identifier(identifier: str) -> tuple[str, ...]:
-    """Split an identifier of at most 64 characters into words, in lower case."""
+    """Split an identifier into words, in lower case."""
     return tuple(map(str.lower, _WORD.findall(identifier)))
 
 
@@ -258,12 +254,19 @@ class _LoadedModel:
         rows = np.fromiter(chain.from_iterable(chain.from_iterable(tokens)), np.intp)
         weights = 1 + np.log(np.fromiter(chain.from_iterable(counts.values() for counts in counted), np.float32))
         weights = np.repeat(weights, np.fromiter(chain.from_iterable(sizes), np.intp))
+        # Texts share most of their tokens, so each is multiplied once.
+        is_used = np.zeros(len(self.codes), np.bool_)
+        is_used[rows] = True
+        used = np.flatnonzero(is_used)
+        vectors = self.codes.take(used, 0) * self.scales.take(used, 0)
+        places = np.empty(len(self.codes), np.intp)
+        places[used] = np.arange(len(used))
+        rows = places[rows]
         found: list[_Summed | None] = []
         end = 0
         for counts, each in zip(counted, sizes, strict=True):
             start, end = end, end + sum(each)
-            own = rows[start:end]
-            total = weights[start:end] @ (self.codes.take(own, 0) * self.scales.take(own, 0))
+            total = weights[start:end] @ vectors.take(rows[start:end], 0)
             found.append(_Summed(total, sum(map(mul, counts.values(), each))) if counts else None)
         return found
 
@@ -296,7 +299,7 @@ def _load(model: StaticModel, folder: Path, dimensions: int) -> _LoadedModel:
     weights = arrays_of(checked(folder / model.weights, model.weights_sha256))
     tokens_of = word_pieces(checked(folder / model.tokenizer, model.tokenizer_sha256)[:])
     codes, scales = weights["codes"][:, :dimensions], weights["scales"][:, None]
-    return _LoadedModel(codes, scales, lru_cache(maxsize=_KNOWN_WORDS)(tokens_of))
+    return _LoadedModel(codes, scales, remembered(_KNOWN_WORDS)(tokens_of))
 
 
 class _Tokens(NamedTuple):

@@ -23,7 +23,7 @@ FILES_DEFINING = """
     SELECT path FROM named_file JOIN name ON file = number WHERE key = ? AND (name = ? OR substr(name, ?) = ?)"""
 """Paths of files with a symbol of a name; values: the key, the name, the length of ".name" below zero, and ".name"."""
 
-_PUT = "INSERT OR REPLACE INTO name VALUES(?, ?, (SELECT number FROM named_file WHERE path = ?), ?)"
+_NUMBER = "SELECT number FROM named_file WHERE path = ?"
 _DROP = "DELETE FROM name WHERE key = ? AND name = ? AND file = (SELECT number FROM named_file WHERE path = ?)"
 _WITH_END = (
     "SELECT backwards FROM name_end WHERE backwards >= ? AND backwards < ? AND length(backwards) BETWEEN ? AND ?"
@@ -74,8 +74,10 @@ def _put(database: sqlite3.Connection, path: str, named: Mapping[str, bool]) -> 
     if not named:
         return
     database.execute("INSERT OR IGNORE INTO named_file(path) VALUES(?)", (path,))
+    [(number,)] = database.execute(_NUMBER, (path,)).fetchall()
     keys = {name: name_key(name) for name in named}
-    database.executemany(_PUT, ((keys[name], name, path, is_code) for name, is_code in named.items()))
+    rows = ((keys[name], name, number, is_code) for name, is_code in named.items())
+    database.executemany("INSERT OR REPLACE INTO name VALUES(?, ?, ?, ?)", rows)
     # An end stays when its last name goes: it finds nothing then.
     ends = {keys[name][::-1] for name, is_code in named.items() if is_code}
     database.executemany("INSERT OR IGNORE INTO name_end VALUES(?)", ((end,) for end in ends))

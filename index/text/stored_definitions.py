@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from cqm.chunkers.model import Chunk, Definition
 
+_as_text = json.JSONEncoder(ensure_ascii=False).encode
+
 
 class StoredDefinition(NamedTuple):
     """A definition in the store. Lines count from the chunk's first, which is 0, so they stay when the chunk moves."""
@@ -23,7 +25,7 @@ def stored_definitions(chunk: Chunk) -> str:
     found = [
         (it.name, it.kind, it.first_line - start, it.line - start, it.end_line - start) for it in chunk.definitions
     ]
-    return json.dumps(found, ensure_ascii=False) if found else ""
+    return _as_text(found) if found else ""
 
 
 def read_definitions(text: str) -> list[StoredDefinition]:

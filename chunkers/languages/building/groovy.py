@@ -23,42 +23,43 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.unread import GROOVY_LINES
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_TRAIT = re.compile(rb"\btrait(?=[ \t]+[A-Z]\w*)")
-_ENUM = re.compile(
+_TRAIT = later(rb"\btrait(?=[ \t]+[A-Z]\w*)")
+_ENUM = later(
     rb"\benum[ \t]+(?:[A-Z]\w+|[A-Z][ \t])(?=[^{};\n]{0,400}\{)"
     rb"(?:[^{};\n]{0,400}\{(?P<values>(?:[\w\s,]|\([^(){}\n]{0,200}\)"
     rb"|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+)(?=[;}]))?"
 )
-_RECORD = re.compile(
+_RECORD = later(
     rb"\brecord(?P<space>[ \t]+)(?P<name>[A-Z]\w*)(?P<parts>[ \t]*\([^(){};]{0,400}\))(?=[^{}();\n]{0,200}\{)"
 )
-_DECLARED = re.compile(rb"\b(class|interface|enum|trait|record)\s+(\w+)")
-_ARGUMENTS = re.compile(rb"(?P<all>\([^()]*\))")
+_DECLARED = later(rb"\b(class|interface|enum|trait|record)\s+(\w+)")
+_ARGUMENTS = later(rb"(?P<all>\([^()]*\))")
 _LONGEST_HEAD = 2_000
-_IMPLEMENTS = re.compile(
+_IMPLEMENTS = later(
     rb"(?P<head>\bclass[ \t]+\w+[ \t]+extends[ \t]+[\w.]+[ \t]*)(?P<more>implements\b[^{}\n]{0,400})(?=\{)"
 )
-_THROWS = re.compile(rb"(?<=\))(?P<throws>[ \t]*throws[ \t]+[\w., \t]+)(?=\{|$)", re.MULTILINE)
-_GENERICS = re.compile(rb"(?<=[\w>])(?P<types><[\w \t,.?&\[\]]*>)(?=[ \t]*[\w>(\[,.{)])")
-_SPREAD = re.compile(rb"(?<=[\w\]>])(?P<dots>\.\.\.)(?=[ \t]+\w)")
-_QUALIFIED = re.compile(rb"(?<![\w.])(?P<outer>(?:[A-Z]\w*\.)+)(?=[A-Z]\w*(?:\[\])?[ \t]+[a-z]\w*[ \t]*[=(),;\n])")
-_TUPLE = re.compile(rb"\bdef[ \t]*(?P<names>\([\w, \t]*\))(?=[ \t]*=)")
-_TASK = re.compile(rb"^(?P<task>[ \t]*task[ \t]+\w+)(?P<options>[ \t]*\([^(){}\n]*\))(?=[ \t]*(?:\{|$))", re.MULTILINE)
-_CONSTRUCTOR = re.compile(
+_THROWS = later(rb"(?<=\))(?P<throws>[ \t]*throws[ \t]+[\w., \t]+)(?=\{|$)", re.MULTILINE)
+_GENERICS = later(rb"(?<=[\w>])(?P<types><[\w \t,.?&\[\]]*>)(?=[ \t]*[\w>(\[,.{)])")
+_SPREAD = later(rb"(?<=[\w\]>])(?P<dots>\.\.\.)(?=[ \t]+\w)")
+_QUALIFIED = later(rb"(?<![\w.])(?P<outer>(?:[A-Z]\w*\.)+)(?=[A-Z]\w*(?:\[\])?[ \t]+[a-z]\w*[ \t]*[=(),;\n])")
+_TUPLE = later(rb"\bdef[ \t]*(?P<names>\([\w, \t]*\))(?=[ \t]*=)")
+_TASK = later(rb"^(?P<task>[ \t]*task[ \t]+\w+)(?P<options>[ \t]*\([^(){}\n]*\))(?=[ \t]*(?:\{|$))", re.MULTILINE)
+_CONSTRUCTOR = later(
     rb"^(?P<space>[ \t]{4,}|[ \t]*(?:public|protected|private)[ \t]+)"
     rb"(?P<name>[A-Z]\w*)(?P<rest>\([^(){}\n]*\)[ \t]*\{)",
     re.MULTILINE,
 )
-_LETTERS = re.compile(rb"[A-Z]\w*\Z")
-_NO_WORD = re.compile(rb"\W")
+_LETTERS = later(rb"[A-Z]\w*\Z")
+_NO_WORD = later(rb"\W")
 
 
 # "dependencies {", and no "items.values().sum {".
-_CALLEE = re.compile(r"[\w.]+")
+_CALLEE = later(r"[\w.]+")
 
 
 def _readable_groovy(source: bytes) -> bytes:
@@ -126,8 +127,8 @@ _CALLS = {
     **dict.fromkeys(("tasks.register", "tasks.create", "tasks.named", "task"), "task"),
 }
 _WRAPPERS = frozenset({"pipeline", "stages", "node", "allprojects", "subprojects", "parallel", "timestamps", "timeout"})
-_WORD = re.compile(r"\w+")
-_DOTS = re.compile(r"\s+")
+_WORD = later(r"\w+")
+_DOTS = later(r"\s+")
 
 
 def _call(node: "Node", source: bytes) -> Found | None:

@@ -24,30 +24,31 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.parts import inside
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 # Its grammar knows proto3 only, and nothing without a line that says so.
 _SYNTAX = b'syntax="proto3";'
-_SAYS_SYNTAX = re.compile(rb"^[ \t]*(?:syntax|edition)\s*=[^;\n]*;", re.MULTILINE)
-_FIRST = re.compile(rb"\s*(?:/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*|(?:package|import|option)\b[^;{}]*;)")
-_GROUP_NUMBER = re.compile(
+_SAYS_SYNTAX = later(rb"^[ \t]*(?:syntax|edition)\s*=[^;\n]*;", re.MULTILINE)
+_FIRST = later(rb"\s*(?:/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*|(?:package|import|option)\b[^;{}]*;)")
+_GROUP_NUMBER = later(
     rb"\b(?:optional|required|repeated)[ \t]+group[ \t]+(\w+)\s*=\s*\d+(?:\s*\[[^\[\]{};]*\])?\s*(?=\{)"
 )
-_REQUIRED = re.compile(rb"\brequired(?=[ \t]+[\w.])")
-_EXTENSIONS = re.compile(rb"^[ \t]*extensions\b[^;{}]{0,500}(?=;)", re.MULTILINE)
-_EXTENSIONS_BLOCK = re.compile(rb"^[ \t]*extensions\b[^;{}\[]{0,500}\[[^\[\]]{0,4000}\](?=;)", re.MULTILINE)
-_RESERVED = re.compile(rb"(?P<word>(?:^|[{;])[ \t]*reserved[ \t]+)(?P<names>[\"'\w][^;{}]{0,600})(?=;)", re.MULTILINE)
+_REQUIRED = later(rb"\brequired(?=[ \t]+[\w.])")
+_EXTENSIONS = later(rb"^[ \t]*extensions\b[^;{}]{0,500}(?=;)", re.MULTILINE)
+_EXTENSIONS_BLOCK = later(rb"^[ \t]*extensions\b[^;{}\[]{0,500}\[[^\[\]]{0,4000}\](?=;)", re.MULTILINE)
+_RESERVED = later(rb"(?P<word>(?:^|[{;])[ \t]*reserved[ \t]+)(?P<names>[\"'\w][^;{}]{0,600})(?=;)", re.MULTILINE)
 _NOTE_OR_TEXT = rb"//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,4000}+\*/|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|/(?![/*])"
 _FLAT = rb"(?:[^\[\]{}\"'/]|" + _NOTE_OR_TEXT + rb")"
 _NESTED = functools.reduce(lambda inner, _: rb"(?:" + _FLAT + rb"|[\[{]" + inner + rb"*+[\]}])", range(4), _FLAT)
-_OPTIONS = re.compile(rb"=\s*\w+\s*(?P<options>\[" + _NESTED + rb"*+\])(?=\s*;)")
-_OPTION = re.compile(rb"\boption\b[^;={}]{1,300}=\s*(?P<value>\{" + _NESTED + rb"*+\})(?=\s*;)")
-_UNREAD_OPTION = re.compile(rb"[\"'](?:\s|//[^\n]*\n)+[\"']|\.\(|\[\s*\]")
+_OPTIONS = later(rb"=\s*\w+\s*(?P<options>\[" + _NESTED + rb"*+\])(?=\s*;)")
+_OPTION = later(rb"\boption\b[^;={}]{1,300}=\s*(?P<value>\{" + _NESTED + rb"*+\})(?=\s*;)")
+_UNREAD_OPTION = later(rb"[\"'](?:\s|//[^\n]*\n)+[\"']|\.\(|\[\s*\]")
 """Texts that stand side by side, extensions in a path, empty lists."""
-_EXTEND = re.compile(rb"\bextend(?P<space>[ \t]+)(?P<package>[\w.]*\.)?(?P<name>\w+)\s*\{(?P<body>" + _FLAT + rb"*+)\}")
-_EXTENDED_FIELD = re.compile(rb"(?P<type>(?:\b(?:optional|required|repeated)[ \t]+)?[\w.]+[ \t]+)(?=\w+\s*=\s*\d)")
+_EXTEND = later(rb"\bextend(?P<space>[ \t]+)(?P<package>[\w.]*\.)?(?P<name>\w+)\s*\{(?P<body>" + _FLAT + rb"*+)\}")
+_EXTENDED_FIELD = later(rb"(?P<type>(?:\b(?:optional|required|repeated)[ \t]+)?[\w.]+[ \t]+)(?=\w+\s*=\s*\d)")
 
 
 def _readable_proto(source: bytes) -> bytes:

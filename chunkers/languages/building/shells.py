@@ -28,11 +28,12 @@ from cqm.chunkers.languages.parts import names_of_bash
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.unread import BASH_CONTINUES, BASH_LINES, BASH_SIGNS, POWERSHELL_LINES, POWERSHELL_SIGNS
 from cqm.chunkers.languages.usage_nodes import UsageNodes
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_FUNCTION = re.compile(rb"\bfu(?:n|nc|nct|ncti|nctio|nction)?!?[ \t]")
+_FUNCTION = later(rb"\bfu(?:n|nc|nct|ncti|nctio|nction)?!?[ \t]")
 
 
 def _vim_function(node: "Node", source: bytes) -> Found:
@@ -110,7 +111,7 @@ def _bash_assignment(node: "Node", source: bytes) -> Found | None:
     return Found(variable_kind(name), name) if name else None
 
 
-_DEFAULT = re.compile(rb":[ \t]+\"?\$\{(\w+):?=")
+_DEFAULT = later(rb":[ \t]+\"?\$\{(\w+):?=")
 
 
 def _bash_command(node: "Node", source: bytes) -> Found | None:
@@ -126,7 +127,7 @@ def _bash_command(node: "Node", source: bytes) -> Found | None:
 
 
 # Bash's grammar looks such characters up in the C library's table of the first 256, reading far beyond its end.
-_BEYOND_LATIN_1 = re.compile(rb"[\xc4-\xff][\x80-\xbf]*")
+_BEYOND_LATIN_1 = later(rb"[\xc4-\xff][\x80-\xbf]*")
 
 
 def _in_latin_1(source: bytes) -> bytes:
@@ -158,7 +159,7 @@ BASH = Language(
 )
 
 
-_CONFIGURATION = re.compile(rb"configuration[ \t]+(?P<name>[\w.-]+)\s*\{", re.IGNORECASE)
+_CONFIGURATION = later(rb"configuration[ \t]+(?P<name>[\w.-]+)\s*\{", re.IGNORECASE)
 
 
 def _powershell_pipeline(node: "Node", source: bytes) -> Found | None:

@@ -6,18 +6,19 @@ Positions and rows stay those of the text, and all but constructors keep their n
 import re
 
 from cqm.chunkers.languages.model import blanked
+from cqm.chunkers.model import later
 
 _MODIFIER = rb"(?:public|private|protected|static|final|synchronized|abstract|default)"
 _WORD_BEFORE = rb"(?<![\w.$])"
-_TYPE_PARAMETERS = re.compile(_WORD_BEFORE + _MODIFIER + rb"[ \t]+(?P<types><[^<>\n(){};]*(?:<[^<>\n]*>[^<>\n]*)?>)")
-_IMPLEMENTS = re.compile(rb"\bclass[ \t]+\w+[ \t]*(?P<more>\bimplements\b[^{}]{0,400})(?=\{)")
-_ARGUMENTS = re.compile(
+_TYPE_PARAMETERS = later(_WORD_BEFORE + _MODIFIER + rb"[ \t]+(?P<types><[^<>\n(){};]*(?:<[^<>\n]*>[^<>\n]*)?>)")
+_IMPLEMENTS = later(rb"\bclass[ \t]+\w+[ \t]*(?P<more>\bimplements\b[^{}]{0,400})(?=\{)")
+_ARGUMENTS = later(
     rb"(?<![\w.])@[A-Z]\w*(?P<arguments>\((?:[^()\"'/]|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|/(?![/*])"
     rb"|\((?:[^()\"'\n]|\"[^\"\n]*+\"|'[^'\n]*+')*+\))*+\))"
 )
-_OF_PARAMETER = re.compile(rb"[(,][ \t]*(?P<note>@[A-Z][\w.]*)(?=[ \t]+[\w@])")
-_AFTER_MODIFIER = re.compile(_WORD_BEFORE + _MODIFIER + rb"[ \t]+(?P<note>@[A-Z]\w*)(?=\s)")
-_UNTYPED = re.compile(
+_OF_PARAMETER = later(rb"[(,][ \t]*(?P<note>@[A-Z][\w.]*)(?=[ \t]+[\w@])")
+_AFTER_MODIFIER = later(_WORD_BEFORE + _MODIFIER + rb"[ \t]+(?P<note>@[A-Z]\w*)(?=\s)")
+_UNTYPED = later(
     rb"^(?P<space>[ \t]*)(?P<words>"
     + _MODIFIER
     + rb"(?:[ \t]+"
@@ -26,38 +27,36 @@ _UNTYPED = re.compile(
     rb"(?:[ \t]*\([^(){};]*\)\s{0,80}\{|[ \t]*=(?![=~])))",
     re.MULTILINE,
 )
-_QUALIFIED = re.compile(
+_QUALIFIED = later(
     rb"^[ \t]*(?:"
     + _MODIFIER
     + rb"[ \t]+)*(?P<package>(?:[a-z]\w*\.)+)(?=[A-Z]\w*(?:\[\])?[ \t]+[a-z$]\w*[ \t]*[=(\n])",
     re.MULTILINE,
 )
-_CAST = re.compile(rb"(?:[(,=][ \t]*|\breturn[ \t]+)(?P<cast>\([A-Z][\w.]*(?:\[\])?\))(?=[ \t]*[\w(])")
-_CLOSURE = re.compile(rb"\.\w+(?:\([^(){}\n]*\))?(?P<closure>[ \t]*\{[^{}\n]*\})(?=[ \t]*[),.\]])")
-_ARRAY = re.compile(rb"\w(?P<brackets>(?:\[\])+)(?=[ \t]+[a-z_$]\w*[ \t]*[,)=;\n])|\bas[ \t]+\w+(?P<cast>(?:\[\])+)")
-_BYTE = re.compile(rb"(?<=[(, \t])byte(?=[ \t]+[a-z_$])")
-_CAPITALS = re.compile(rb"(?<=[(, \t])[A-Z][A-Z0-9]*+(?=[ \t]+[a-z_$]\w*[ \t]*[,)(=\n])")
+_CAST = later(rb"(?:[(,=][ \t]*|\breturn[ \t]+)(?P<cast>\([A-Z][\w.]*(?:\[\])?\))(?=[ \t]*[\w(])")
+_CLOSURE = later(rb"\.\w+(?:\([^(){}\n]*\))?(?P<closure>[ \t]*\{[^{}\n]*\})(?=[ \t]*[),.\]])")
+_ARRAY = later(rb"\w(?P<brackets>(?:\[\])+)(?=[ \t]+[a-z_$]\w*[ \t]*[,)=;\n])|\bas[ \t]+\w+(?P<cast>(?:\[\])+)")
+_BYTE = later(rb"(?<=[(, \t])byte(?=[ \t]+[a-z_$])")
+_CAPITALS = later(rb"(?<=[(, \t])[A-Z][A-Z0-9]*+(?=[ \t]+[a-z_$]\w*[ \t]*[,)(=\n])")
 """A type in capitals, such as a parameter of a type, which the grammar takes for a constant."""
-_LETTER_FIRST = re.compile(rb"^(?P<space>[ \t]{2,})[A-Z]\d?(?=[ \t]+[a-z_$]\w*[ \t]*\()", re.MULTILINE)
-_LIST = re.compile(rb"^[ \t]*(?P<list>\[[^\[\]\n]*\])(?=\*?\.)", re.MULTILINE)
-_MESSAGE = re.compile(
+_LETTER_FIRST = later(rb"^(?P<space>[ \t]{2,})[A-Z]\d?(?=[ \t]+[a-z_$]\w*[ \t]*\()", re.MULTILINE)
+_LIST = later(rb"^[ \t]*(?P<list>\[[^\[\]\n]*\])(?=\*?\.)", re.MULTILINE)
+_MESSAGE = later(
     rb"^[ \t]*assert\b[^\n]*\S[ \t]*(?P<message>[:,][ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'))[ \t]*$", re.MULTILINE
 )
-_SEVERAL = re.compile(rb"^[ \t]*(?P<list>\([ \t]*\w+(?:[ \t]*,[ \t]*\w+)+[ \t]*\))(?=[ \t]*=[^=])", re.MULTILINE)
-_POWER = re.compile(rb"(?<=[\w)\]] \*)(?P<sign>\*)(?= [\w(])")
-_CAUGHT = re.compile(rb"\bcatch[ \t]*\([ \t]*[\w.]+(?P<more>(?:[ \t]*\|[ \t]*[\w.]+)+)(?=[ \t]+\w+[ \t]*\))")
-_EACH = re.compile(
+_SEVERAL = later(rb"^[ \t]*(?P<list>\([ \t]*\w+(?:[ \t]*,[ \t]*\w+)+[ \t]*\))(?=[ \t]*=[^=])", re.MULTILINE)
+_POWER = later(rb"(?<=[\w)\]] \*)(?P<sign>\*)(?= [\w(])")
+_CAUGHT = later(rb"\bcatch[ \t]*\([ \t]*[\w.]+(?P<more>(?:[ \t]*\|[ \t]*[\w.]+)+)(?=[ \t]+\w+[ \t]*\))")
+_EACH = later(
     rb"\bfor[ \t]*\([ \t]*(?P<type>(?:final[ \t]+)?[\w.]+(?:<[\w<>,?. ]*>)?)"
     rb"(?P<rest>[ \t]+(?P<name>\w+)(?P<sign>[ \t]+in\b|[ \t]*:))"
 )
-_PATTERN = re.compile(
+_PATTERN = later(
     rb"(?:[=(,|~:]|^|\breturn\b|\bcase\b)[ \t]*~?/(?P<text>(?![/* \t\n=])(?:[^/\\\n]|\\[^\n])+)/", re.MULTILINE
 )
-_SIGN = re.compile(rb"[^\w \t]")
-_FIELD = re.compile(rb"(?<=\.)@(?=[A-Za-z])")
-_CONSTRUCTOR = re.compile(
-    rb"^(?P<space>[ \t]{1,3})(?P<name>[A-Z]\w{3,})(?P<rest>\([^(){}=;]*\)\s{0,80}\{)", re.MULTILINE
-)
+_SIGN = later(rb"[^\w \t]")
+_FIELD = later(rb"(?<=\.)@(?=[A-Za-z])")
+_CONSTRUCTOR = later(rb"^(?P<space>[ \t]{1,3})(?P<name>[A-Z]\w{3,})(?P<rest>\([^(){}=;]*\)\s{0,80}\{)", re.MULTILINE)
 _DEF = b"def "
 
 

@@ -5,18 +5,20 @@ The bytes keep their places: only the text that is parsed changes, never the tex
 
 import re
 
-_CONDITIONAL = re.compile(rb"[ ]*(?:if|ifeq|ifneq|ifdef|ifndef|else|endif)\b")
-_DEFINE = re.compile(rb"[ ]*(?:override[ ]+|export[ ]+)?define[ ]+[\w.%/-]+")
-_END_OF_DEFINE = re.compile(rb"[ ]*endef\b")
-_ASSIGNMENT = re.compile(
+from cqm.chunkers.model import later
+
+_CONDITIONAL = later(rb"[ ]*(?:if|ifeq|ifneq|ifdef|ifndef|else|endif)\b")
+_DEFINE = later(rb"[ ]*(?:override[ ]+|export[ ]+)?define[ ]+[\w.%/-]+")
+_END_OF_DEFINE = later(rb"[ ]*endef\b")
+_ASSIGNMENT = later(
     rb"(?P<name>[ ]*(?:(?:export|override|private)[ ]+)*[\w.$(){}%/-]+[ \t]*)(?P<sign>(?:\?|::?:?|\+|!)?=)(?P<value>.*)"
 )
 _NO_CONDITION = bytes.maketrans(b"?!+:", b"    ")
-_RULE = re.compile(rb"(?P<targets>(?:\$\([^()]*\)|[^#:=])++::?(?!=))(?P<needs>.*)")
-_KEPT = re.compile(rb"[ ]*(?:#|-?s?include\b|export\b|unexport\b|vpath\b|undefine\b)")
+_RULE = later(rb"(?P<targets>(?:\$\([^()]*\)|[^#:=])++::?(?!=))(?P<needs>.*)")
+_KEPT = later(rb"[ ]*(?:#|-?s?include\b|export\b|unexport\b|vpath\b|undefine\b)")
 
 
-_CONTINUED = re.compile(rb"\\(\r?)$")
+_CONTINUED = later(rb"\\(\r?)$")
 
 
 def readable_make(source: bytes) -> bytes:
@@ -83,9 +85,9 @@ def _filled(text: bytes, first: bytes) -> bytes:
     return (first + b"a" * (length - 1))[:length] + end if length > 0 else text
 
 
-_SECTION = re.compile(rb"[ \t]*\[[^\[\]]*\][ \t]*$")
-_SETTING = re.compile(rb"(?P<space>[ \t]*)(?P<name>(?!-)[\w./\\*@$ -]*[\w./\\*@$-])(?P<sign>[ \t]*[=:])(?P<value>.*)")
-_NOTE = re.compile(rb"[ \t]*[#;]")
+_SECTION = later(rb"[ \t]*\[[^\[\]]*\][ \t]*$")
+_SETTING = later(rb"(?P<space>[ \t]*)(?P<name>(?!-)[\w./\\*@$ -]*[\w./\\*@$-])(?P<sign>[ \t]*[=:])(?P<value>.*)")
+_NOTE = later(rb"[ \t]*[#;]")
 
 
 def readable_ini(source: bytes) -> bytes:
@@ -108,10 +110,8 @@ def readable_ini(source: bytes) -> bytes:
     return b"\n".join(result)
 
 
-_BATCH_KEPT = re.compile(rb"[ \t]*(?:@?rem\b|::|:[\w.-])", re.IGNORECASE)
-_BATCH_SET = re.compile(
-    rb"(?P<set>[ \t]*@?set[ \t]+)(?P<quote>\"?)(?P<name>[A-Za-z_][\w.]*)=(?P<value>.*)", re.IGNORECASE
-)
+_BATCH_KEPT = later(rb"[ \t]*(?:@?rem\b|::|:[\w.-])", re.IGNORECASE)
+_BATCH_SET = later(rb"(?P<set>[ \t]*@?set[ \t]+)(?P<quote>\"?)(?P<name>[A-Za-z_][\w.]*)=(?P<value>.*)", re.IGNORECASE)
 
 
 def readable_batch(source: bytes) -> bytes:

@@ -7,48 +7,47 @@ that begin with a look behind, and words in a text of small letters as such, man
 import re
 
 from cqm.chunkers.languages.model import blank, blanked, blanked_at
+from cqm.chunkers.model import later
 
-_EMPTY = re.compile(rb"\{(?<![@$]\{)(?P<inside>(?:[ \t\r\n]|<#[^#]*#>|#[^\n]*\n)*+)\}")
-_NO_VALUE = re.compile(
+_EMPTY = later(rb"\{(?<![@$]\{)(?P<inside>(?:[ \t\r\n]|<#[^#]*#>|#[^\n]*\n)*+)\}")
+_NO_VALUE = later(
     rb"(?i:\b(?:function|filter|workflow|configuration|class|enum)[ \t]+[\w:.-]+[^\n{}]*|"
     rb"(?:^|[\s}])(?:try|else|finally|do|begin|process|end|clean|dynamicparam|trap|catch|default)|[)\]]|"
     rb"^[ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'|[\d.]+|\$\w+))[ \t]*$"
 )
 """The row before empty braces that are the body of a statement, of a function or of a case, and no value."""
-_OF_MEMBERS = re.compile(rb"(?i:\b(?:class|enum|switch)\b[^\n{}]*)$")
+_OF_MEMBERS = later(rb"(?i:\b(?:class|enum|switch)\b[^\n{}]*)$")
 _LONGEST_ROW = 400
 _WORD = rb"[A-Za-z_*][\w.*-]*+"
-_WORDS = re.compile(rb"[A-Za-z_*](?<![\w$:.@\[*-].)[\w.*-]*+(?:[ \t]*+,[ \t]*+" + _WORD + rb")++(?![\w:(\[\\/])")
-_BEFORE_WORD = re.compile(rb",[ \t]*+[A-Za-z_*]")
-_COMMA = re.compile(rb"[ \t]*,[ \t]*")
-_AFTER_TEXT = re.compile(
+_WORDS = later(rb"[A-Za-z_*](?<![\w$:.@\[*-].)[\w.*-]*+(?:[ \t]*+,[ \t]*+" + _WORD + rb")++(?![\w:(\[\\/])")
+_BEFORE_WORD = later(rb",[ \t]*+[A-Za-z_*]")
+_COMMA = later(rb"[ \t]*,[ \t]*")
+_AFTER_TEXT = later(
     rb"(?:\"[^\"\n]*\"|'[^'\n]*')[ \t]*,(?P<words>[ \t]*"
     + _WORD
     + rb"(?:[ \t]*+,[ \t]*+"
     + _WORD
     + rb")*+)(?![\w:(\[]|[ \t]*=)"
 )
-_LABELLED = tuple(re.compile(word + rb"[ \t]") for word in (b"break", b"continue"))
-_LABEL = re.compile(
-    rb"(?i)(?<![\w$-])(?:break|continue)[ \t]+(?P<label>[A-Za-z]\w*)(?=[ \t\r]*(?:[;}#]|$))", re.MULTILINE
-)
-_LETTER = re.compile(rb"[\w.*-]")
-_PATH = re.compile(rb"\$(?:[A-Za-z]\w*:)?[A-Za-z]\w*(?P<path>[\\/][\w.*\\/$-]*)")
-_SIGN = re.compile(rb"[^\w]")
-_SIZE = re.compile(rb"[\d.](?<![\w$.].)[\d.]*+(?<=\d)(?P<unit>(?i:[dln]?[kmgtp]b|[dln]))(?![\w.])")
+_LABELLED = tuple(later(word + rb"[ \t]") for word in (b"break", b"continue"))
+_LABEL = later(rb"(?i)(?<![\w$-])(?:break|continue)[ \t]+(?P<label>[A-Za-z]\w*)(?=[ \t\r]*(?:[;}#]|$))", re.MULTILINE)
+_LETTER = later(rb"[\w.*-]")
+_PATH = later(rb"\$(?:[A-Za-z]\w*:)?[A-Za-z]\w*(?P<path>[\\/][\w.*\\/$-]*)")
+_SIGN = later(rb"[^\w]")
+_SIZE = later(rb"[\d.](?<![\w$.].)[\d.]*+(?<=\d)(?P<unit>(?i:[dln]?[kmgtp]b|[dln]))(?![\w.])")
 _KEYWORDS = tuple(
-    re.compile(word) for word in (b"do-", b"data-", b"end-", b"process-", b"param-", b"begin-", b"class-", b"foreach-")
+    later(word) for word in (b"do-", b"data-", b"end-", b"process-", b"param-", b"begin-", b"class-", b"foreach-")
 )
 """Beginnings of names that are no keyword but begin with one."""
 _BEFORE_COMMAND = (b"{", b";", b"|", b"(", b"&")
-_METHOD = re.compile(rb"\.foreac(?P<letter>h)(?=[ \t]*\()")
-_DIGITS = re.compile(rb"-(?<=[ \t].)[A-Za-z]++\d\w*")
-_DIGIT = re.compile(rb"\d")
-_USER_DATA = re.compile(rb"(?i)^(?P<tag></?powershell>|<persist>\w*</persist>)(?=[ \t\r]*$)", re.MULTILINE)
+_METHOD = later(rb"\.foreac(?P<letter>h)(?=[ \t]*\()")
+_DIGITS = later(rb"-(?<=[ \t].)[A-Za-z]++\d\w*")
+_DIGIT = later(rb"\d")
+_USER_DATA = later(rb"(?i)^(?P<tag></?powershell>|<persist>\w*</persist>)(?=[ \t\r]*$)", re.MULTILINE)
 """Tags around the script of a server's user data."""
-_EQUALS = re.compile(rb"--(?<=[ \t]..)[\w-]+(?P<sign>=)(?=[\"'$\w])")
-_CONTINUED = re.compile(rb"(?P<sign>`)(?=[ \t]*\r?\n[ \t]*\r?\n)")
-_PARAMETERS = re.compile(
+_EQUALS = later(rb"--(?<=[ \t]..)[\w-]+(?P<sign>=)(?=[\"'$\w])")
+_CONTINUED = later(rb"(?P<sign>`)(?=[ \t]*\r?\n[ \t]*\r?\n)")
+_PARAMETERS = later(
     rb"[Pp](?<!\w.)(?i:aram)[ \t]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*+\))*+\))*+\)(?P<blank>[ \t])(?=[ \t]*[^\s}#|;])"
 )
 
@@ -114,11 +113,11 @@ def _filled(found: re.Match[bytes]) -> bytes:
     return b"$_" if not inside and not _NO_VALUE.search(row) else found[0]
 
 
-_OPERATOR = re.compile(rb"-(?<=[ \t]-)(?i:bor|band|bxor|shl|shr)(?=[ \t])")
-_WITH_COMMAND = re.compile(rb"\"(?<![\w\"].)(?P<text>[^\"`\n]{0,300}?\$\([^\"\n]{0,300}?)\"(?=[\s)\]},;|]|\Z)")
-_CHECKED = re.compile(rb"\[Validate\w+\((?P<block>\{(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,500}\}){0,500}\}){0,2000}\})\)\]")
-_QUOTED_MEMBER = re.compile(rb"\.'(?<=[\w)\]]\.')(?P<name>[^'\n]{1,100})'")
-_DEFINED = re.compile(rb"-D(?<=[ \t]-D)\w+=")
+_OPERATOR = later(rb"-(?<=[ \t]-)(?i:bor|band|bxor|shl|shr)(?=[ \t])")
+_WITH_COMMAND = later(rb"\"(?<![\w\"].)(?P<text>[^\"`\n]{0,300}?\$\([^\"\n]{0,300}?)\"(?=[\s)\]},;|]|\Z)")
+_CHECKED = later(rb"\[Validate\w+\((?P<block>\{(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,500}\}){0,500}\}){0,2000}\})\)\]")
+_QUOTED_MEMBER = later(rb"\.'(?<=[\w)\]]\.')(?P<name>[^'\n]{1,100})'")
+_DEFINED = later(rb"-D(?<=[ \t]-D)\w+=")
 
 
 def with_plain_operators(source: bytes) -> bytes:

@@ -7,50 +7,49 @@ several times as fast as a place between two characters.
 import re
 
 from cqm.chunkers.languages.model import blanked
+from cqm.chunkers.model import later
 
 _LONGEST = 2_000
 """Bytes of an expansion; longer ones are braces that don't pair."""
-_BRACE = re.compile(rb"\\.|\$\{|[{}]", re.DOTALL)
-_PLAIN_EXPANSION = re.compile(rb"\$\{(?:#?\w+|\w+:?[=-][^{}$\n]*)\}")
+_BRACE = later(rb"\\.|\$\{|[{}]", re.DOTALL)
+_PLAIN_EXPANSION = later(rb"\$\{(?:#?\w+|\w+:?[=-][^{}$\n]*)\}")
 """The grammar reads these; ": ${NAME:=value}" defines a name."""
 
-_FLAGGED = re.compile(rb"\$[+=~^]{1,2}\w+")
-_ARITHMETIC = re.compile(rb"\(\((?<!\(\(\()(?P<inside>(?:[^();\n]|\((?:[^();\n]|\([^();\n]*\))*\)){1,1000})\)\)")
-_TEST = re.compile(rb"\[\[[ \t](?P<inside>[^\n]{4,300}?)[ \t]\]\](?=[ \t]*(?:\r?$|[;&|)}]))", re.MULTILINE)
-_COUNT = re.compile(rb"#(?<=\$#)(?=[A-Za-z_])")
-_NAMELESS = re.compile(
+_FLAGGED = later(rb"\$[+=~^]{1,2}\w+")
+_ARITHMETIC = later(rb"\(\((?<!\(\(\()(?P<inside>(?:[^();\n]|\((?:[^();\n]|\([^();\n]*\))*\)){1,1000})\)\)")
+_TEST = later(rb"\[\[[ \t](?P<inside>[^\n]{4,300}?)[ \t]\]\](?=[ \t]*(?:\r?$|[;&|)}]))", re.MULTILINE)
+_COUNT = later(rb"#(?<=\$#)(?=[A-Za-z_])")
+_NAMELESS = later(
     rb"(?P<before>(?:^|&&|\|\||;)[ \t]*)(?P<word>function[ \t]*(?:\(\))?|\(\))(?=[ \t\n]*\{)", re.MULTILINE
 )
 _WITHOUT_NAME = (
-    re.compile(rb"function[ \t]*+(?:\(\))?[ \t\n]*+\{"),
-    re.compile(rb"\(\)(?<![^\s;&|]\(\))[ \t\n]*+\{"),
+    later(rb"function[ \t]*+(?:\(\))?[ \t\n]*+\{"),
+    later(rb"\(\)(?<![^\s;&|]\(\))[ \t\n]*+\{"),
 )
 """Without one, the pattern above matches nothing."""
-_FILE_OF = re.compile(rb"=\((?<=[ \t]=\()(?=[ \t]*[\w$])")
-_DETACHED = re.compile(rb"&[|!](?=[ \t]*(?:[;})]|\r?$))", re.MULTILINE)
-_ALWAYS = re.compile(rb"\}(?P<word>[ \t]+always[ \t]+)\{")
-_QUALIFIER = re.compile(rb"\((?<=[\w*}/\]]\()#?q?[\w.^/@=*:,+-]+\)(?=[\s;)\]\"])")
-_OVERWRITTEN = re.compile(rb">>[|!]")
-_ON_ONE_ROW = re.compile(
+_FILE_OF = later(rb"=\((?<=[ \t]=\()(?=[ \t]*[\w$])")
+_DETACHED = later(rb"&[|!](?=[ \t]*(?:[;})]|\r?$))", re.MULTILINE)
+_ALWAYS = later(rb"\}(?P<word>[ \t]+always[ \t]+)\{")
+_QUALIFIER = later(rb"\((?<=[\w*}/\]]\()#?q?[\w.^/@=*:,+-]+\)(?=[\s;)\]\"])")
+_OVERWRITTEN = later(rb">>[|!]")
+_ON_ONE_ROW = later(
     rb"(?P<open>(?:^|[;&|)]|\b(?:do|then|else))[ \t]*\{[ \t][^{}\n]{0,300}[^\s;{}&])[ \t](?=\})", re.MULTILINE
 )
-_IN_A_ROW = re.compile(rb"\{[ \t][^{}\n]{0,300}[^\s;{}&][ \t]\}")
-_SEVERAL = re.compile(rb"for(?<!\wfor)[ \t]+\w+(?P<names>(?:[ \t]+(?!in\b)\w+){1,8})(?=[ \t]+in\b)")
-_GOES_ON = re.compile(rb"[^\n;|&]*(?:[;|]|&&)[^\n]*\n")
-_HERE_STRING = re.compile(rb"<<<[ \t]*+(?:\$?\"[^\"\n]*\"|\$?'[^'\n]*'|[^\s;|&()<>\"']+)")
-_POSITIONS = re.compile(rb"for(?<!\wfor)[ \t]+(?P<names>\d[\d \t]*)(?=;|[ \t]in\b)")
-_OF_LIST = re.compile(
-    rb"for(?<!\wfor)[ \t]+\w+[ \t]+\([^()\n]{0,300}(?:\([^()\n]{0,300}\)[^()\n]{0,300})?\)(?=[ \t]*;)"
-)
-_REPEATED = re.compile(rb"repeat(?<!\wrepeat)[ \t]+(?P<number>\S+)[ \t](?=do\b)")
-_SUBSCRIPT = re.compile(rb"\$\w+\[\(\w+\)[^\]\n]{0,200}\]")
-_NUMBERS = re.compile(rb"<\d*-\d*>")
-_TEMPLATE = re.compile(rb"\{\{[^{}]{1,1000}\}\}")
-_TEMPLATE_OF_TEXT = re.compile(rb"\{(?P<inner>\{\{[^{}]{1,1000}\}\})\}")
-_ALONE = re.compile(rb"^[ \t]*\{\{[^{}]{1,1000}\}\}[ \t]*\r?$", re.MULTILINE)
-_HEREDOC = re.compile(rb"<<(?<!<<<)(?!<)-?[ \t]*(?P<quote>['\"]?)(?P<tag>\w+)(?P=quote)")
+_IN_A_ROW = later(rb"\{[ \t][^{}\n]{0,300}[^\s;{}&][ \t]\}")
+_SEVERAL = later(rb"for(?<!\wfor)[ \t]+\w+(?P<names>(?:[ \t]+(?!in\b)\w+){1,8})(?=[ \t]+in\b)")
+_GOES_ON = later(rb"[^\n;|&]*(?:[;|]|&&)[^\n]*\n")
+_HERE_STRING = later(rb"<<<[ \t]*+(?:\$?\"[^\"\n]*\"|\$?'[^'\n]*'|[^\s;|&()<>\"']+)")
+_POSITIONS = later(rb"for(?<!\wfor)[ \t]+(?P<names>\d[\d \t]*)(?=;|[ \t]in\b)")
+_OF_LIST = later(rb"for(?<!\wfor)[ \t]+\w+[ \t]+\([^()\n]{0,300}(?:\([^()\n]{0,300}\)[^()\n]{0,300})?\)(?=[ \t]*;)")
+_REPEATED = later(rb"repeat(?<!\wrepeat)[ \t]+(?P<number>\S+)[ \t](?=do\b)")
+_SUBSCRIPT = later(rb"\$\w+\[\(\w+\)[^\]\n]{0,200}\]")
+_NUMBERS = later(rb"<\d*-\d*>")
+_TEMPLATE = later(rb"\{\{[^{}]{1,1000}\}\}")
+_TEMPLATE_OF_TEXT = later(rb"\{(?P<inner>\{\{[^{}]{1,1000}\}\})\}")
+_ALONE = later(rb"^[ \t]*\{\{[^{}]{1,1000}\}\}[ \t]*\r?$", re.MULTILINE)
+_HEREDOC = later(rb"<<(?<!<<<)(?!<)-?[ \t]*(?P<quote>['\"]?)(?P<tag>\w+)(?P=quote)")
 _MOST_HEREDOCS = 200
-_NO_END_OF_ROW = re.compile(rb"[^\r\n]")
+_NO_END_OF_ROW = later(rb"[^\r\n]")
 
 
 def readable_shell(source: bytes) -> bytes:

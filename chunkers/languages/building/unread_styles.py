@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable
 
 from cqm.chunkers.languages.model import blank
+from cqm.chunkers.model import later
 
 # Any text is a row of these. None looks beyond its own end, so time is linear.
-_ATOM = re.compile(
+_ATOM = later(
     rb"""(?P<note>/\*(?:[^*]|\*(?!/))*(?:\*/)?|//[^\n]*)
     | (?P<end>[;{}])
     | (?P<text>"(?:[^"\\\n]|\\.)*"? | '(?:[^'\\\n]|\\.)*'? | `[^`\n]*`?
@@ -19,23 +20,23 @@ _ATOM = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
-_VALUE = re.compile(rb"(?P<name>[$@]?(?:[\w*+-]|[#@]\{[^{}\n]*\})+\s*:)(?P<value>.+)", re.DOTALL)
-_DIGITS = re.compile(rb"^[$@]?\d")
-_IMPORT = re.compile(rb"@(?:use|forward|import|plugin)\b[^\"'(]*(?:\"[^\"\n]*\"|'[^'\n]*')")
-_NESTED_PROPERTY = re.compile(rb"[\w-]+(?P<colon>\s*:)\s*$")
+_VALUE = later(rb"(?P<name>[$@]?(?:[\w*+-]|[#@]\{[^{}\n]*\})+\s*:)(?P<value>.+)", re.DOTALL)
+_DIGITS = later(rb"^[$@]?\d")
+_IMPORT = later(rb"@(?:use|forward|import|plugin)\b[^\"'(]*(?:\"[^\"\n]*\"|'[^'\n]*')")
+_NESTED_PROPERTY = later(rb"[\w-]+(?P<colon>\s*:)\s*$")
 
-_ARGUMENTS = re.compile(rb"(?P<kept>\[[^\[\]]*\]|#\{[^{}]*\})|\([^()\n]*\)")
-_COLONS = re.compile(rb"(?P<kept>\[[^\[\]]*\]|#\{[^{}]*\})|:+")
-_CONDITION = re.compile(rb"@(?:if|each|for|while)\b")
-_ELSE = re.compile(rb"@else\b")
-_INCLUDE = re.compile(rb"@include\s+(?P<space>[\w-]+\.)?[\w-]+")
-_DEFINES = re.compile(rb"@(?:mixin|function)\s+[\w-]+\s*")
+_ARGUMENTS = later(rb"(?P<kept>\[[^\[\]]*\]|#\{[^{}]*\})|\([^()\n]*\)")
+_COLONS = later(rb"(?P<kept>\[[^\[\]]*\]|#\{[^{}]*\})|:+")
+_CONDITION = later(rb"@(?:if|each|for|while)\b")
+_ELSE = later(rb"@else\b")
+_INCLUDE = later(rb"@include\s+(?P<space>[\w-]+\.)?[\w-]+")
+_DEFINES = later(rb"@(?:mixin|function)\s+[\w-]+\s*")
 
-_MIXIN = re.compile(rb"(?P<name>[.#](?:[\w-]|@\{[^{}\n]*\})+\s*)(?P<parameters>\(.*)", re.DOTALL)
-_GUARD = re.compile(rb"\bwhen\b.*", re.DOTALL)
-_DETACHED = re.compile(rb"@[\w-]+(?P<colon>\s*:)\s*$")
-_ESCAPED_NAME = re.compile(rb"@[\w-]+\s+(?=~)")
-_QUERY = re.compile(rb"@(?:media|supports|container|at-root|layer)\b")
+_MIXIN = later(rb"(?P<name>[.#](?:[\w-]|@\{[^{}\n]*\})+\s*)(?P<parameters>\(.*)", re.DOTALL)
+_GUARD = later(rb"\bwhen\b.*", re.DOTALL)
+_DETACHED = later(rb"@[\w-]+(?P<colon>\s*:)\s*$")
+_ESCAPED_NAME = later(rb"@[\w-]+\s+(?=~)")
+_QUERY = later(rb"@(?:media|supports|container|at-root|layer)\b")
 
 
 def readable_scss(source: bytes) -> bytes:
@@ -143,8 +144,8 @@ def _scss_head(text: bytes) -> bytes:  # noqa: PLR0911 - one for each kind of he
     return text
 
 
-_COMPUTED = re.compile(rb"#\{(?P<code>[^{}]*[^{}\w$.-][^{}]*)\}")
-_RELATIVE = re.compile(rb"(?P<before>^|,)(?P<space>\s*)[>+~]")
+_COMPUTED = later(rb"#\{(?P<code>[^{}]*[^{}\w$.-][^{}]*)\}")
+_RELATIVE = later(rb"(?P<before>^|,)(?P<space>\s*)[>+~]")
 
 
 def _plain(selectors: bytes) -> bytes:

@@ -6,32 +6,33 @@ Functions become old ones, and variables such of the number 1; what else differs
 import re
 
 from cqm.chunkers.languages.model import blanked
+from cqm.chunkers.model import later
 
-_HEAD = re.compile(
+_HEAD = later(
     rb"(?P<space>[ \t]*)(?P<export>export[ \t]+)?(?P<static>static[ \t]+)?(?P<def>def!?)(?P<name>[ \t]+[\w#:.<>]+)\("
 )
-_CLOSED = re.compile(rb"[^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\)[^()]*")
-_ENDDEF = re.compile(rb"([ \t]*)enddef\b")
-_FUNCTION = re.compile(rb"[ \t]*(?:export[ \t]+)?fu(?:n|nc|nct|ncti|nctio|nction)?!?[ \t]+[\w:#.]+[ \t]*\(")
-_ENDFUNCTION = re.compile(rb"[ \t]*endf(?:u|un|unc|unct|uncti|unctio|unction)?\b")
-_VIM9 = re.compile(rb"^[ \t]*vim9s(?:cript)?\b", re.MULTILINE)
-_VARIABLE = re.compile(
+_CLOSED = later(rb"[^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\)[^()]*")
+_ENDDEF = later(rb"([ \t]*)enddef\b")
+_FUNCTION = later(rb"[ \t]*(?:export[ \t]+)?fu(?:n|nc|nct|ncti|nctio|nction)?!?[ \t]+[\w:#.]+[ \t]*\(")
+_ENDFUNCTION = later(rb"[ \t]*endf(?:u|un|unc|unct|uncti|unctio|unction)?\b")
+_VIM9 = later(rb"^[ \t]*vim9s(?:cript)?\b", re.MULTILINE)
+_VARIABLE = later(
     rb"(?P<space>[ \t]*)(?P<export>export[ \t]+)?(?P<word>var|const|final|let)"
     rb"(?P<name>[ \t]+(?:[bgwtsv]:)?\w+)(?P<rest>.*)",
     re.DOTALL,
 )
 _WORDS = {b"var": b"let", b"let": b"let", b"const": b"const", b"final": b"const"}
-_KNOWN = re.compile(
+_KNOWN = later(
     rb"[ \t]*(?:silent!?[ \t]+)?(?:if|else|elseif|endif|for|endfor|while|endwhile|try|catch|finally|endtry|augroup"
     rb"|au|autocmd|com|command|delcommand|hi|highlight|set|setl|setlocal|call|execute|exe|source|runtime|finish|syntax|syn|filetype|packadd"
     rb"|[nvxsoic]?(?:nore)?map|[nvxsoi]n|[\"|])(?![\w#:.(\[])"
 )
-_BLOCK = re.compile(rb"[ \t]*(?:if|else|elseif|endif|for|endfor|while|endwhile|try|catch|finally|endtry)\b")
-_INTERPOLATED = re.compile(rb"[ \t(]\$['\"]")
-_NOTE = re.compile(rb"(?P<note>[ \t]#[ \t].*)", re.DOTALL)
-_GOES_ON = re.compile(rb"[\[({,]$|[ \t](?:[-+*/.=]=?|\.\.|&&|\|\||\?|:|->)$")
-_BRACKETS = re.compile(rb"\"(?:\\.|[^\"\\])*\"|'[^']*'|[ \t]#[ \t].*|(?P<opening>[\[({])|(?P<closing>[\])}])")
-_OPTION = re.compile(
+_BLOCK = later(rb"[ \t]*(?:if|else|elseif|endif|for|endfor|while|endwhile|try|catch|finally|endtry)\b")
+_INTERPOLATED = later(rb"[ \t(]\$['\"]")
+_NOTE = later(rb"(?P<note>[ \t]#[ \t].*)", re.DOTALL)
+_GOES_ON = later(rb"[\[({,]$|[ \t](?:[-+*/.=]=?|\.\.|&&|\|\||\?|:|->)$")
+_BRACKETS = later(rb"\"(?:\\.|[^\"\\])*\"|'[^']*'|[ \t]#[ \t].*|(?P<opening>[\[({])|(?P<closing>[\])}])")
+_OPTION = later(
     rb"^[ \t:]*com(?:mand)?!?(?:[ \t]+-[a-z]+(?:=[\w.*%+?-]+)?)*?[ \t]+(?P<option>-(?:complete|range|count|addr)=\S+)",
     re.MULTILINE,
 )

@@ -6,6 +6,7 @@ Patterns begin with letters or signs, which are found several times as fast as c
 import re
 
 from cqm.chunkers.languages.model import blank, blanked
+from cqm.chunkers.model import later
 
 _ARGUMENTS = rb"(?:\((?:[^()]++|\([^()]*+\))*+\))"
 _REST = (
@@ -19,7 +20,7 @@ _KNOWN = (
 )
 _MORE_KNOWN = rb"(?:\s+__%s){0,8}" % _KNOWN
 # In "struct __packed s {" the grammar takes the attribute for the name, and the name for a function's.
-_OF_TYPE = re.compile(
+_OF_TYPE = later(
     rb"(?P<macro>__(?:(?:(?<=struct __)|(?<=union __)|(?<=enum __)|(?<=class __))"
     rb"(?:%s%s(?=\s+\w+(?:\s+final)?\s*(?:\{|:\s*(?:public|protected|private|virtual)\b))|%s%s(?=\s*\{))"
     rb"|(?<=\} __)(?:%s%s(?=\s*;)|%s%s(?=\s+\w+\s*[;,=\[]))"
@@ -27,13 +28,13 @@ _OF_TYPE = re.compile(
     % (_REST, _MORE, _KNOWN, _MORE_KNOWN, _KNOWN, _MORE_KNOWN, _REST, _MORE, _REST, _MORE)
 )
 # The grammar takes the type of an enum without a name for its name.
-_BASE_OF_ENUM = re.compile(rb"enum(?<!\wenum)\s*+(?P<macro>:\s*+[A-Za-z_][\w: \t]*+)(?=\s*\{)")
+_BASE_OF_ENUM = later(rb"enum(?<!\wenum)\s*+(?P<macro>:\s*+[A-Za-z_][\w: \t]*+)(?=\s*\{)")
 _TYPE_FOLLOWS = (
     rb"(?=\s+(?:(?:static|inline|extern|struct|union|enum|class|void|bool|char|short|int|long|float|double|unsigned"
     rb"|signed)\b|(?:const\s+)?(?!__|const\b)[A-Za-z_]\w*+(?:\s[\s*]*|\*[\s*]*)[A-Za-z_]\w*+\s*[(=;\[]))"
 )
 _BEFORE_TYPE = tuple(
-    re.compile(rb"(?P<macro>%s%s)%s" % (first, _MORE, _TYPE_FOLLOWS))
+    later(rb"(?P<macro>%s%s)%s" % (first, _MORE, _TYPE_FOLLOWS))
     for first in (
         rb"__" + _REST,
         rb"asmlinkage\b(?<!\wasmlinkage)",
@@ -41,10 +42,10 @@ _BEFORE_TYPE = tuple(
     )
 )
 _NAME = rb"(?!const\b|noexcept\b|override\b|final\b)[A-Za-z_]\w*+"
-_BEFORE_NAME = re.compile(rb"__%s(?P<further>%s)(?=\s[\s*]*%s\s*[(=;\[])" % (_REST, _MORE, _NAME))
-_AFTER_NAME = re.compile(rb"__%s%s(?=\s*[=;])" % (_REST, _MORE))
-_TYPE = re.compile(rb"(?:(?P<word>[A-Za-z_]\w*+)|\*[ \t]*const|[*>])[ \t]+\Z")
-_TYPE_AND_NAME = re.compile(rb"(?P<word>[A-Za-z_]\w*+)(?:[ \t]+\**|\*+)[ \t]*(?P<name>[A-Za-z_]\w*+)[ \t]+\Z")
+_BEFORE_NAME = later(rb"__%s(?P<further>%s)(?=\s[\s*]*%s\s*[(=;\[])" % (_REST, _MORE, _NAME))
+_AFTER_NAME = later(rb"__%s%s(?=\s*[=;])" % (_REST, _MORE))
+_TYPE = later(rb"(?:(?P<word>[A-Za-z_]\w*+)|\*[ \t]*const|[*>])[ \t]+\Z")
+_TYPE_AND_NAME = later(rb"(?P<word>[A-Za-z_]\w*+)(?:[ \t]+\**|\*+)[ \t]*(?P<name>[A-Za-z_]\w*+)[ \t]+\Z")
 _WORDS = b"static inline extern const volatile struct union enum class typedef register return case goto else operator"
 _NO_TYPES = frozenset(_WORDS.split())
 _NO_NAMES = _NO_TYPES | frozenset(b"void bool char short int long float double unsigned signed".split())
@@ -93,8 +94,8 @@ def _without_last(found: re.Match[bytes]) -> bytes:
 
 
 # "Y [[deprecated]] = 1" in an enum, and "class [[nodiscard]] alignas(16) Al {".
-_OF_ENUMERATOR = re.compile(rb"(?P<macro>\[\[[^\[\]]*+\]\])(?=\s*(?:[=,}]|alignas\b))")
-_ALIGNED = re.compile(rb"(?P<macro>alignas(?<!\walignas)[ \t]*%s)(?=\s+\w[\w:]*(?:\s+final)?\s*[{:])" % _ARGUMENTS)
+_OF_ENUMERATOR = later(rb"(?P<macro>\[\[[^\[\]]*+\]\])(?=\s*(?:[=,}]|alignas\b))")
+_ALIGNED = later(rb"(?P<macro>alignas(?<!\walignas)[ \t]*%s)(?=\s+\w[\w:]*(?:\s+final)?\s*[{:])" % _ARGUMENTS)
 
 
 def without_brackets(source: bytes) -> bytes:
@@ -103,13 +104,11 @@ def without_brackets(source: bytes) -> bytes:
 
 
 # The modules of C++20: "export module a.b:part;", "import std;", "export namespace n {".
-_MODULE = re.compile(
-    rb"\n[ \t]*+(?P<macro>(?:export[ \t]+)?(?:module|import)(?:[ \t]*[:<\"]|[ \t]+\w)?[\w.:/ \t\">]*+;)"
-)
-_EXPORTED = re.compile(rb"\n[ \t]*+(?P<macro>export)(?=[ \t]+(?!module\b|import\b)[A-Za-z_\[]|\s*\{)")
+_MODULE = later(rb"\n[ \t]*+(?P<macro>(?:export[ \t]+)?(?:module|import)(?:[ \t]*[:<\"]|[ \t]+\w)?[\w.:/ \t\">]*+;)")
+_EXPORTED = later(rb"\n[ \t]*+(?P<macro>export)(?=[ \t]+(?!module\b|import\b)[A-Za-z_\[]|\s*\{)")
 
 
-_WORDS_OF_MODULES = re.compile(b"import"), re.compile(b"module"), re.compile(b"export")
+_WORDS_OF_MODULES = later(b"import"), later(b"module"), later(b"export")
 
 
 def _begins_row(word: re.Match[bytes], source: bytes) -> bool:

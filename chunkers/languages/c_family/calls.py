@@ -4,6 +4,7 @@ import re
 from itertools import pairwise
 
 from cqm.chunkers.languages.model import blank, blanked
+from cqm.chunkers.model import later
 from cqm.chunkers.recovery.branches import without
 
 _TEXT = rb"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\[^\n]{1,4}?)'"
@@ -19,15 +20,15 @@ def _arguments(depth: int) -> bytes:
 _ARGUMENTS = _arguments(3)
 _NOTE = rb"(?:[ \t]*(?://[^\n]*+|/\*[^*\n]*+\*/))?"
 # "TEST_DECLARE   (tcp_flags)" in a row of its own; below "JNIEXPORT_(int)" may stand the name of what it declares.
-_ROW = re.compile(
+_ROW = later(
     rb"\n(?<!\\\n)[ \t]*+(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*" + _ARGUMENTS + rb")(?=" + _NOTE + rb"[ \t]*\r?\n"
     rb"(?:[ \t]*\r?\n|[ \t]*//[^\n]*+\n)*+[ \t]*(?:[A-Z_][A-Z0-9_]*+\b|(?![a-z_]\w*+[ \t]*\()[A-Za-z~#/}]|\Z))"
 )
 # Two such rows and more with nothing but comments and directives between, in any letters: "VARx(int, count)".
-_CALL_OF_ROW = re.compile(
+_CALL_OF_ROW = later(
     rb"\n(?<!\\\n)[ \t]*+(?P<macro>(?P<name>[A-Za-z_]\w*+)[ \t]*" + _ARGUMENTS + rb")" + _NOTE + rb"[ \t]*\r?(?=\n|\Z)"
 )
-_BETWEEN = re.compile(rb"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|#[^\n]*+)*+")
+_BETWEEN = later(rb"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|#[^\n]*+)*+")
 _NO_NAMES = frozenset(b"if while for switch return sizeof defined".split())
 
 
@@ -50,16 +51,16 @@ def _blanked_macro(found: re.Match[bytes]) -> bytes:
 
 
 # Brackets are found in a tenth of the time that capitals are.
-_CALL = re.compile(rb"\((?<=[A-Z0-9_]{3}\()" + _ARGUMENTS[2:])
+_CALL = later(rb"\((?<=[A-Z0-9_]{3}\()" + _ARGUMENTS[2:])
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-_NO_MACRO = re.compile(rb"[\w.>]")
+_NO_MACRO = later(rb"[\w.>]")
 _LEAST_NAME, _LONGEST_NAME = 3, 100
 _WORD = rb"[A-Za-z_]\w*+(?:::\w+)*+(?:<[^<>;(){}\"]*(?:<[^<>;(){}\"]*>[^<>;(){}\"]*)*+>)?(?:::\w+)*+"
-_TYPE = re.compile(
+_TYPE = later(
     rb"(?P<before>[(,]\s*)(?P<words>(?:(?:const|volatile|struct|union|enum|typename|class|unsigned|signed|long|short)\s+)*+)"
     rb"(?P<name>" + _WORD + rb")(?P<signs>\s*+(?:const\b|[*&]|\s)*+)(?=[,)])"
 )
-_BUILT_IN = re.compile(
+_BUILT_IN = later(
     rb"void|bool|char|short|int|long|float|double|unsigned|signed|(?:u?int(?:8|16|32|64|ptr)|s?size|ptrdiff|char(?:8|16|32))_t"
 )
 
@@ -86,7 +87,7 @@ def _as_name(found: re.Match[bytes]) -> bytes:
 
 
 # "void Text(const char* fmt, ...) IM_FMTARGS(1);" with two words before the bracket, of which none is a statement's.
-_AFTER_PROTOTYPE = re.compile(
+_AFTER_PROTOTYPE = later(
     rb"\n[ \t]*+(?!(?:else|return|case|goto|throw|delete|new|using|typedef|do)\b)"
     rb"(?:[A-Za-z_][\w:<>,]*+[ \t*&]+)++(?<=[ \t*&])(?!(?:if|while|for|switch)\b)[A-Za-z_~][\w:]*+[ \t]*+"
     + _arguments(1)
@@ -95,36 +96,36 @@ _AFTER_PROTOTYPE = re.compile(
     + rb")?[ \t]*+){1,4})(?=;)"
 )
 # "  UV_HANDLE_FIELDS" in a struct.
-_AFTER_BRACKET = re.compile(rb"\)[ \t]*+[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*+[(;A-Z_]")
-_ALONE = re.compile(rb"\n[ \t]++[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*+\r?(?=\n)")
+_AFTER_BRACKET = later(rb"\)[ \t]*+[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*+[(;A-Z_]")
+_ALONE = later(rb"\n[ \t]++[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*+\r?(?=\n)")
 """Without one, the pattern above or below matches nothing."""
-_IN_STRUCT = re.compile(
+_IN_STRUCT = later(
     rb"(?:(?:struct|union|class)[ \t][^\n;(){}=]*+\{|;)"
     + _NOTE
     + rb"[ \t]*\r?(?P<macro>(?:\n[ \t]+[A-Z][A-Z0-9]*_[A-Z0-9_]*+"
     rb"[ \t]*\r?(?=\n))+)(?=\s*(?:[A-Za-z/}#]))"
 )
 # "template(typename T)(requires range<T>)" of libraries that write concepts for older compilers.
-_TEMPLATE = re.compile(
+_TEMPLATE = later(
     rb"template(?<!\wtemplate)(?P<open>\()(?P<inside>"
     + _ARGUMENTS[2:-2]
     + rb")(?P<close>\))(?P<further>\s*+"
     + _ARGUMENTS
     + rb")"
 )
-_USING = re.compile(rb"using(?<!\wusing)[ \t]+(?P<macro>typename)(?=[ \t])")
-_ASSEMBLY = re.compile(rb"__asm(?<!\w__asm)(?:__)?\s*+(?P<inside>\{[^{}]*+\})")
+_USING = later(rb"using(?<!\wusing)[ \t]+(?P<macro>typename)(?=[ \t])")
+_ASSEMBLY = later(rb"__asm(?<!\w__asm)(?:__)?\s*+(?P<inside>\{[^{}]*+\})")
 # "long long:0;" and "char it:1 __attribute__((packed));".
-_NAMELESS_BITS = re.compile(rb":(?<=[a-z]:)[ \t]*0(?=[ \t]*(?:;|__attribute__))")
-_AFTER_BITS = re.compile(
+_NAMELESS_BITS = later(rb":(?<=[a-z]:)[ \t]*0(?=[ \t]*(?:;|__attribute__))")
+_AFTER_BITS = later(
     rb":(?!:)[^;:{}\n]{1,60}?(?P<macro>(?:[ \t]+__attribute__[ \t]*" + _arguments(2) + rb")+)(?=[ \t]*;)"
 )
 
 
 # "decltype(it.template get<T>(), void())", "it->operator[](1)", "it[typename Type::key(1)]".
-_DECLTYPE = re.compile(rb"decltype(?<!\wdecltype)[ \t]*(?P<inside>" + _ARGUMENTS + rb")")
-_OPERATOR = re.compile(rb"operator(?:(?<=->operator)|(?<=[\w)\]]\.operator))(?:\[\]|\(\)|[=!<>+*/&|^%~-]{1,3})(?=\()")
-_DEPENDENT = re.compile(rb"\[(?P<word>typename)(?=[ \t])")
+_DECLTYPE = later(rb"decltype(?<!\wdecltype)[ \t]*(?P<inside>" + _ARGUMENTS + rb")")
+_OPERATOR = later(rb"operator(?:(?<=->operator)|(?<=[\w)\]]\.operator))(?:\[\]|\(\)|[=!<>+*/&|^%~-]{1,3})(?=\()")
+_DEPENDENT = later(rb"\[(?P<word>typename)(?=[ \t])")
 
 
 def _with_name(found: re.Match[bytes]) -> bytes:

@@ -6,9 +6,10 @@ Patterns that begin with a character match four times as fast as those that begi
 import re
 
 from cqm.chunkers.languages.model import blanked, blanked_at
+from cqm.chunkers.model import later
 
 # Macros alone ("FMT_BEGIN_NAMESPACE") or in a declaration ("FMT_EXPORT template", "class FMT_API writer").
-_MACRO = re.compile(
+_MACRO = later(
     rb"\n(?P<macro>[A-Z][A-Z0-9_]{3,})"
     rb"(?=[ \t]*\r?$| +(?:template|class|struct|enum|inline|constexpr|static|extern|auto|void|typedef|using)\b)",
     re.MULTILINE,
@@ -22,7 +23,7 @@ _AFTER_NAME = (
 )
 _IN_HEAD = rb"%b(?<!\w%b) +(?:(?P<macro>(?:[A-Z][A-Z0-9_]{3,}%b? +)+)(?=\w)(?:%b)?|%b)"
 _MACRO_IN_CLASS, _MACRO_IN_STRUCT = (
-    re.compile(_IN_HEAD % (word, word, _ARGUMENTS, _AFTER_NAME % b"behind", _AFTER_NAME % b"last"))
+    later(_IN_HEAD % (word, word, _ARGUMENTS, _AFTER_NAME % b"behind", _AFTER_NAME % b"last"))
     for word in (b"class", b"struct")
 )
 
@@ -30,7 +31,7 @@ _NAME_BEHIND = rb"(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|__(?!attribute|asm|declspec|exce
 """Of a macro behind the head of a function: in capitals, or with the underscores of compilers and libraries."""
 # "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
 # "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
-_MACRO_OF_FUNCTION = re.compile(
+_MACRO_OF_FUNCTION = later(
     rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+(?=[A-Z_])"
     rb"(?:(?P<macro>(?:%s%s?\s*){1,6})(?=\{|requires\b)"
     rb"|(?P<attribute>(?:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:LOCKS?|LOCKED|UNLOCK|UNLOCKED|REQUIRES?|REQUIRED|ACQUIRED?"
@@ -39,24 +40,24 @@ _MACRO_OF_FUNCTION = re.compile(
     rb"(?:[ \t]?%s)?\s*){1,6})(?=;))" % (_NAME_BEHIND, _ARGUMENTS, _ARGUMENTS)
 )
 # "char* end() KJ_LIFETIMEBOUND;", "void run(int) const MACRO(x);": no statement has such a row, so any macro counts.
-_MACRO_OF_DECLARATION = re.compile(
+_MACRO_OF_DECLARATION = later(
     rb"\)(?:(?<=\(\))|\s*(?:const|noexcept|override|final)\b(?:\s*(?:const|noexcept|override|final|&&?))*+)\s*+"
     rb"(?P<macro>(?:%s%s?\s*){1,6})(?=;)" % (_NAME_BEHIND, _ARGUMENTS)
 )
 # Both begin like this, and most files have neither.
-_MACRO_AFTER_HEAD = re.compile(rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+(?:[A-Z][A-Z0-9]*_|__[A-Za-z])")
+_MACRO_AFTER_HEAD = later(rb"\)(?:\s*(?:const|noexcept|override|final|&&?))*+\s*+(?:[A-Z][A-Z0-9]*_|__[A-Za-z])")
 
 # "Q_OBJECT" and "GENERATED_BODY()" before "public:": the grammar takes them for the type of a field called "public".
 _ACCESS = tuple(
-    re.compile(word + rb"[ \t]*+:(?!:)")
+    later(word + rb"[ \t]*+:(?!:)")
     for word in (*(it + rb"\b[\w \t]{0,99}+" for it in (b"public", b"protected", b"private")), b"signals", b"Q_SIGNALS")
 )
 """A word is found several times as fast as a choice of words."""
-_ROWS_ABOVE = re.compile(
+_ROWS_ABOVE = later(
     rb"(?P<macro>(?:\n[ \t]*+[A-Z][A-Z0-9_]{3,}(?:[ \t]?%s)?[ \t]*+\r?(?=\n)){1,40}+)\s*+\Z" % _ARGUMENTS
 )
 _LONGEST_ABOVE = 4_000
-_END_OF_MACRO = re.compile(rb"[A-Z0-9_)]\s*+\Z")
+_END_OF_MACRO = later(rb"[A-Z0-9_)]\s*+\Z")
 _NEAR = 200
 
 
@@ -85,22 +86,22 @@ def _without_rows_above_access(source: bytes) -> bytes:
 
 # Attributes by macros: in the words before a declaration, such as "UV_EXTERN int", between type and name, after a name.
 _ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?" % _ARGUMENTS
-_EXPORT = re.compile(
+_EXPORT = later(
     rb"\n[ \t]*+(?P<macro>(?:(?:__)?+[A-Z][A-Z0-9_]{3,}%s?\s+){1,4})"
     rb"(?=[A-Za-z_][\w:<>,*& \t]*?[\w*&>]\s*[\s*&]~?\w[\w:]*\s*[({=;\[]"
     rb"|(?:(?:explicit|virtual|inline|constexpr)[ \t]+)*(?:~[A-Za-z_]\w*[ \t]*\(|operator\b)"
     rb"|[A-Za-z_][\w \t*]*?[\w*][ \t]*\([ \t]*\*[ \t]*\w+[ \t]*\)[ \t]*\()" % _ARGUMENTS
 )
 # "INLINE buffer(int n) : size_(n) {": a constructor has no type that would stand between.
-_INITIALISED = re.compile(
+_INITIALISED = later(
     rb"\n[ \t]*+(?=[A-Ze_])(?:explicit[ \t]+)?(?P<macro>(?:(?:__)?+[A-Z][A-Z0-9]*_[A-Z0-9_]*+%s?[ \t]+)+)"
     rb"(?=(?:explicit[ \t]+)?[A-Za-z_]\w*+[ \t]*\((?:[^(){};]|\([^()]*+\))*+\)\s*(?:noexcept\s*%s?\s*)?:\s*"
     rb"(?://[^\n]*+\n\s*)*+[\w:<>]+\s*[({])" % (_ARGUMENTS, _ARGUMENTS)
 )
-_ROW_OF_CAPITALS = re.compile(rb"\n[ \t]*+(?:(?:__)?+[A-Z][A-Z0-9_]|explicit)")
+_ROW_OF_CAPITALS = later(rb"\n[ \t]*+(?:(?:__)?+[A-Z][A-Z0-9_]|explicit)")
 """Where the two of them may match."""
 # Before "=" or ";" a name without arguments is a constant's, "int MAX_SIZE = 4;", and one with parameters a function's.
-_BETWEEN = re.compile(
+_BETWEEN = later(
     rb"[ \t](?<=[\w*&>][ \t])(?=[ \t]*+(?:[A-Z][A-Z0-9_]|absl_n))"
     rb"(?<!return.)(?<!case.)(?<!goto.)(?<!else.)(?<!throw.)(?<!sizeof.)"
     rb"(?<!new.)(?<!delete.)(?<!define.)(?<!defined.)(?<!ifdef.)(?<!ifndef.)(?<!and.)(?<!or.)(?<!not.)(?<!&&.)"
@@ -113,36 +114,32 @@ _BETWEEN = re.compile(
 )
 # "const YY_CHAR classes[256]" has a type there.
 _CAPITALS = bytes.maketrans(b"\tBCDEFGHIJKLMNOPQRSTUVWXYZ123456789_", b" " + b"A" * 25 + b"0" * 10)
-_NEAR_BETWEEN = re.compile(
-    rb" A[A0](?<=[\w*&> ]...)(?<!return...)(?<!define...)[A0]*+(?=[({=;,)]| *[ *&][A-Za-z0~=;,)])"
-)
+_NEAR_BETWEEN = later(rb" A[A0](?<=[\w*&> ]...)(?<!return...)(?<!define...)[A0]*+(?=[({=;,)]| *[ *&][A-Za-z0~=;,)])")
 """Where `_BETWEEN` may match, in a text with one sign for all blanks, one for capitals, and one for digits and "_"."""
 _BLANKS = b" \t"
 _AFTER_WORDS = tuple(
-    re.compile(
-        rb"%b(?<!\w%b)[ \t]+(?P<macro>%b)(?=[ \t]+[A-Za-z_][\w:<>]*+[ \t*&]+[A-Za-z_~])" % (word, word, _ATTRIBUTE)
-    )
+    later(rb"%b(?<!\w%b)[ \t]+(?P<macro>%b)(?=[ \t]+[A-Za-z_][\w:<>]*+[ \t*&]+[A-Za-z_~])" % (word, word, _ATTRIBUTE))
     for word in (b"static", b"extern", b"inline", b"const")
 )
 # "template class List<int>;" defines nothing, and the grammar reads only the simplest of them.
-_INSTANTIATED = re.compile(rb"\n[ \t]*+(?P<macro>(?:extern[ \t]+)?template[ \t]+(?!<)[^{};#]{0,2000};)")
+_INSTANTIATED = later(rb"\n[ \t]*+(?P<macro>(?:extern[ \t]+)?template[ \t]+(?!<)[^{};#]{0,2000};)")
 # "PRIVATE_UNLESS_TESTED:" in a class, and "DECLARE_TYPE(BOOL, bool)" in a row without a semicolon.
-_ROW = re.compile(
+_ROW = later(
     rb"\n(?<!\\\n)[ \t]*+(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]*+(?::(?=[ \t]*\r?\n)"
     rb"|%s(?=[ \t]*\r?\n(?:[ \t]*\r?\n)*+[ \t]*[A-Za-z~#/}])))" % _ARGUMENTS
 )
 # "typedef BOOL (WINAPI *run)(int);".
-_CONVENTION = re.compile(rb"\((?P<macro>(?:__)?+[A-Z][A-Z0-9_]{3,})(?=[ \t]*\*[ \t]*\w+[ \t]*\)\s*\()")
-_SIZED = re.compile(rb"__int(?:8|16|32|64)\b")
+_CONVENTION = later(rb"\((?P<macro>(?:__)?+[A-Z][A-Z0-9_]{3,})(?=[ \t]*\*[ \t]*\w+[ \t]*\)\s*\()")
+_SIZED = later(rb"__int(?:8|16|32|64)\b")
 # A comment in a macro hides its rest from the grammar.
-_NOTE_IN_MACRO = re.compile(rb"/\*(?:[^*\n\\]|\*(?!/)|\\\r?\n){0,300}+\*/(?=[^\n]{0,200}\\\r?\n)")
-_GOES_ON = re.compile(rb"\\\r?\n")
-_NO_END_OF_ROW = re.compile(rb"[^\n\r\\]")
-_NOTE_IN_ROW = re.compile(rb"#[ \t]*define\b[^\n/\"]{0,200}(?P<note>/\*[^*\n]{0,200}\*/)(?=[ \t]*[^\s/])")
+_NOTE_IN_MACRO = later(rb"/\*(?:[^*\n\\]|\*(?!/)|\\\r?\n){0,300}+\*/(?=[^\n]{0,200}\\\r?\n)")
+_GOES_ON = later(rb"\\\r?\n")
+_NO_END_OF_ROW = later(rb"[^\n\r\\]")
+_NOTE_IN_ROW = later(rb"#[ \t]*define\b[^\n/\"]{0,200}(?P<note>/\*[^*\n]{0,200}\*/)(?=[ \t]*[^\s/])")
 
 
 # "char *RBS_NONNULL name(void)", "char *_Nullable it": between "*" and a name only qualifiers may stand.
-_OF_POINTER = re.compile(
+_OF_POINTER = later(
     rb"\*(?P<macro>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|_N(?:on|ull)[a-z_]++)[ \t]+)(?=[A-Za-z_]\w*+[ \t]*[(,);=\[])"
 )
 
@@ -184,7 +181,7 @@ def _first_blank(place: int, source: bytes) -> int:
 
 # "SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf) {" and "ZEND_METHOD(Foo, bar) {" define functions; tests
 # such as "TEST_F(Suite, adds) {" have rules of their own.
-_DEFINING = re.compile(
+_DEFINING = later(
     rb"\n[A-Z](?![A-Z0-9_]*TEST)[A-Z0-9]*_[A-Z0-9_]*+\("
     rb"(?:(?<=_METHOD\()(?P<class>\w++[ \t]*+,))?[ \t]*+[A-Za-z_]\w*+[ \t]*+"
     rb"(?P<rest>,(?:[^(){};#]|\([^(){};#]*+\))*+)?\)(?=\s*+\{)"
@@ -198,13 +195,13 @@ def without_further_arguments(source: bytes) -> bytes:
 
 # In "template <typename T, ENABLE_IF(a && b)>" the grammar takes the condition for parameters. A word may also stand
 # between "if" and its condition.
-_CONDITION = re.compile(
+_CONDITION = later(
     rb"(?P<condition>\((?<=[A-Z0-9_]{3}\()(?:[^();{}#\\]++|\((?:[^()\\]++|\([^()\\]*+\))*+\))*+\))"
     rb"(?=\s*(?:[,>]|=\s*\w))"
 )
-_BEFORE_CONDITION = re.compile(rb"[<,\s][A-Z][A-Z0-9_]{3,}\Z")
+_BEFORE_CONDITION = later(rb"[<,\s][A-Z][A-Z0-9_]{3,}\Z")
 _LONGEST_MACRO = 100
-_AFTER_IF = re.compile(rb"if(?<!\wif)[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\()")
+_AFTER_IF = later(rb"if(?<!\wif)[ \t]+(?P<word>[A-Z][A-Z0-9_]{3,})(?=[ \t]*\()")
 
 
 def without_conditions(source: bytes) -> bytes:
@@ -230,13 +227,13 @@ def _without_conditions_of_templates(source: bytes) -> bytes:
 
 # Objective-C++: "std::vector<A *> _items;" among the variables of a class, or "const auto b = [a c];", hides the rest
 # of the class from the grammar; so does a macro after the head of a method.
-_SCOPE = re.compile(
+_SCOPE = later(
     rb"(?P<scope>(?<!\w)(?<!::)(?:[A-Za-z_]\w{0,100}::)+)(?=[A-Za-z_~])"
     rb"(?:[A-Za-z_]\w*+(?P<arguments><(?:[^<>;(){}]|<(?:[^<>;(){}]|<[^<>;(){}]*+>)*+>)*+>))?"
 )
-_AUTO = re.compile(rb"auto(?<!\wauto)(?=[ \t]+\w|[ \t]*[&*]{1,2}[ \t]*\w)")
-_RANGE = re.compile(rb"(?P<before>for[ \t]*\([^;()&:\n]*)(?P<mark>&{0,2})(?P<name>[ \t]*\w+)[ \t]:[ \t](?=[^;\n])")
-_MACRO_OF_METHOD = re.compile(rb"\n[-+][ \t]*\([^\n;{]*[\w)][ \t]+(?P<macro>NS_[A-Z_]+(?:\([^()\n]*\))?)(?=\s*[;{])")
+_AUTO = later(rb"auto(?<!\wauto)(?=[ \t]+\w|[ \t]*[&*]{1,2}[ \t]*\w)")
+_RANGE = later(rb"(?P<before>for[ \t]*\([^;()&:\n]*)(?P<mark>&{0,2})(?P<name>[ \t]*\w+)[ \t]:[ \t](?=[^;\n])")
+_MACRO_OF_METHOD = later(rb"\n[-+][ \t]*\([^\n;{]*[\w)][ \t]+(?P<macro>NS_[A-Z_]+(?:\([^()\n]*\))?)(?=\s*[;{])")
 
 
 def without_cpp(source: bytes) -> bytes:
@@ -248,7 +245,7 @@ def without_cpp(source: bytes) -> bytes:
     return _MACRO_OF_METHOD.sub(blanked, plain)
 
 
-_TRAILING = re.compile(
+_TRAILING = later(
     rb"(?P<head>#[ \t]*+define)(?P<rest>[ \t]+\w++(?:\([^()\n]*\))?(?:[ \t]*/\*(?:[^*\n]|\*(?!/)){0,200}+\*/)?)"
     rb"(?P<blanks>[ \t]+)(?=\r?\n)"
 )
@@ -260,7 +257,7 @@ def with_joined_macros(source: bytes) -> bytes:
 
 
 # "typedef NS_ENUM(NSInteger, Name) {...}" is unknown to the grammar.
-_OBJC_ENUM = re.compile(
+_OBJC_ENUM = later(
     rb"(?P<typedef>typedef\s+)?\b(?P<macro>(?:NS|CF)_(?:\w+_)?(?:ENUM|OPTIONS)\s*\([^,()]{0,99},)"
     rb"\s*\w+\s*(?P<end>\))(?=\s*\{)"
 )

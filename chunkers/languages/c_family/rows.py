@@ -63,6 +63,7 @@ from cqm.chunkers.languages.model import (
 from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.unread import C_LINES, C_SIGNS, CPP_SIGNS, OBJC_LINES, OBJC_SIGNS
 from cqm.chunkers.languages.usage_nodes import UsageNodes
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -74,8 +75,8 @@ _KEYWORDS = frozenset(
     }
 )
 """Words which unread macros leave in the place of a name."""
-_MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
-_TEST_MACRO = re.compile(r"(?:TYPED_|GTEST_)?TEST(?:_[FP])?")
+_MACRO = later(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+_TEST_MACRO = later(r"(?:TYPED_|GTEST_)?TEST(?:_[FP])?")
 
 
 def _c_function(node: "Node", source: bytes) -> Found | None:
@@ -134,7 +135,7 @@ def _is_call(declarator: "Node", kind: "Node | None", source: bytes) -> bool:
     return declarator.type == "parenthesized_declarator" and kind is not None and text_of(kind, source).isupper()
 
 
-_MADE = re.compile(
+_MADE = later(
     r"(?:STATIC_)?DEFINE_\w+|H?LIST_HEAD|DEVICE_ATTR(?:_\w+)?"
     r"|DECLARE_(?:WAIT_QUEUE_HEAD|WORK|DELAYED_WORK|TASKLET|COMPLETION|RWSEM|BITMAP)"
 )
@@ -274,12 +275,12 @@ _OBJC_RULES = {
 }
 
 # Headers of the three languages share a suffix.
-_OBJC_TEXT = re.compile(
+_OBJC_TEXT = later(
     r"\n@(?:interface|protocol|implementation|class|import)\b"
     r"|\n(?:typedef (?:NS|CF)_(?:\w+_)?(?:ENUM|OPTIONS)[ \t]*\(|FOUNDATION_E)"
 )
 # Most rows of C begin with none of these letters, and need no further look.
-_CPP_WORD = re.compile(
+_CPP_WORD = later(
     r"\n[ \t]*+(?=[tncpu#])"
     r"(?:template[ \t]*<|namespace\b[^;=(]*$|class[ \t]+\w[^;(]*$|(?:public|private|protected)[ \t]*:[ \t]*$"
     r"|using[ \t]+\w|#[ \t]*include[ \t]*<(?:string|vector|memory|map|cstd\w+|iostream|utility|type_traits)>"
@@ -287,9 +288,9 @@ _CPP_WORD = re.compile(
     re.MULTILINE,
 )
 # Members without their class, as in headers that a class includes.
-_CPP_NAME = re.compile(r"\n[ \t]*+[^\n;#\"/*':]*+::\w")
-_CPP_MEMBER = re.compile(r"\n[ \t]*+[^\n;#\"(/*]*+\([^()\n\"]*+\)[ \t]*const[ \t]*[;{]?[ \t]*$", re.MULTILINE)
-_END_OF_MEMBER = re.compile(r"const[ \t]*[;{]?[ \t]*$(?<!\wconst)", re.MULTILINE)
+_CPP_NAME = later(r"\n[ \t]*+[^\n;#\"/*':]*+::\w")
+_CPP_MEMBER = later(r"\n[ \t]*+[^\n;#\"(/*]*+\([^()\n\"]*+\)[ \t]*const[ \t]*[;{]?[ \t]*$", re.MULTILINE)
+_END_OF_MEMBER = later(r"const[ \t]*[;{]?[ \t]*$(?<!\wconst)", re.MULTILINE)
 
 
 def _is_cpp(text: str) -> bool:

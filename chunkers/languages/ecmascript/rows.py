@@ -1,6 +1,5 @@
 """Define the rows of JavaScript with JSX, TypeScript and TSX."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -45,6 +44,7 @@ from cqm.chunkers.languages.scripting import variable_kind
 from cqm.chunkers.languages.testing import test_name
 from cqm.chunkers.languages.unread import GENERAL_LINES, SCRIPT_SIGNS
 from cqm.chunkers.languages.usage_nodes import UsageNodes
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -135,7 +135,7 @@ def _assignment(node: "Node", source: bytes) -> Found | None:
     return Found(variable_kind(found.name), found.name) if is_made or value.type in _LITERALS else None
 
 
-_QUOTED = re.compile(r"\[([\"'])(.*?)\1\]")
+_QUOTED = later(r"\[([\"'])(.*?)\1\]")
 
 
 def _target_name(target: str) -> str:
@@ -314,7 +314,7 @@ USAGE = UsageNodes(
     has_docstrings=True,
 )
 
-_NEWER = re.compile(
+_NEWER = later(
     rb"(?P<kept>//[^\n]*+|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+')"
     rb"|(?<![\w.$])accessor(?=[ \t]+[#\[$A-Za-z_][\w$.\]]*[ \t]*[!?]?[ \t]*[:=;\n])"
     rb"|(?<=import )(?:defer|source)(?= +[\w*{])"

@@ -14,6 +14,7 @@ from cqm.chunkers.languages.model import (
     child_of_type,
     text_of,
 )
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -31,15 +32,15 @@ def _masked(*patterns: re.Pattern[bytes]) -> Callable[[bytes], bytes]:
 
 
 # A prefix becomes "inline" rather than spaces: a declaration begins where its prefix does, below its comment.
-_CUDA_PREFIX = re.compile(
+_CUDA_PREFIX = later(
     rb"(?<![\w\]])__(?:global|device|host|constant|shared|managed|forceinline|noinline|grid_constant|inline)__(?!\w)"
 )
-_CUDA_BOUNDS = re.compile(
+_CUDA_BOUNDS = later(
     rb"(?P<all>__(?:launch_bounds|align|cluster_dims)__[ \t]*\((?:[^()\n]|\([^()\n]{0,200}\)){0,200}\))"
 )
-_CUDA_RESTRICT = re.compile(rb"(?P<all>\b__restrict(?:__)?\b)")
-_CUDA_LAUNCH = re.compile(rb"(?P<all><<<(?:(?!<<<)[^;{}]){0,400}?>>>)")
-_CUDA_LAMBDA = re.compile(rb"\][ \t]*(?P<first>__(?:host|device)__)[ \t]*(?P<second>__(?:host|device)__)?")
+_CUDA_RESTRICT = later(rb"(?P<all>\b__restrict(?:__)?\b)")
+_CUDA_LAUNCH = later(rb"(?P<all><<<(?:(?!<<<)[^;{}]){0,400}?>>>)")
+_CUDA_LAMBDA = later(rb"\][ \t]*(?P<first>__(?:host|device)__)[ \t]*(?P<second>__(?:host|device)__)?")
 
 
 def _cuda_prefixes(source: bytes) -> bytes:
@@ -63,18 +64,18 @@ def _glsl_declaration(node: "Node", source: bytes) -> Found | None:
     return Found("struct", name, (fields,)) if name else None
 
 
-_GLSL_ALONE = re.compile(
+_GLSL_ALONE = later(
     rb"^[ \t]*(?P<all>(?:layout[ \t]*\([^()\n]{0,300}\)[ \t]*(?:in|out)|precision[ \t]+\w+[ \t]+\w+)[ \t]*;)",
     re.MULTILINE,
 )
-_GLSL_VERSION = re.compile(rb"^[ \t]*(?P<all>#[ \t]*(?:version|extension)[^\n]*)", re.MULTILINE)
-_GLSL_WORD = re.compile(
+_GLSL_VERSION = later(rb"^[ \t]*(?P<all>#[ \t]*(?:version|extension)[^\n]*)", re.MULTILINE)
+_GLSL_WORD = later(
     rb"(?<![\w.])(?P<all>(?:smooth|flat|noperspective|invariant|precise|lowp|mediump|highp|coherent|volatile|restrict"
     rb"|readonly|writeonly|patch|centroid|sample|rayPayloadEXT|rayPayloadInEXT|hitAttributeEXT|nonuniformEXT"
     rb"|taskPayloadSharedEXT|perprimitiveEXT|buffer_reference))(?=[ \t]+\w)"
 )
 
-_GLSL_DIRECTION = re.compile(rb"(?<!\w)const[ \t]+(?P<all>in|out|inout)(?=[ \t]+\w)")
+_GLSL_DIRECTION = later(rb"(?<!\w)const[ \t]+(?P<all>in|out|inout)(?=[ \t]+\w)")
 
 GLSL = Language(
     name="glsl",
@@ -93,22 +94,22 @@ GLSL = Language(
 )
 
 
-_HLSL_AT = re.compile(rb"(?P<all>:[ \t]*(?:register|packoffset|read|write)[ \t]*\([^()\n]{0,100}\))")
+_HLSL_AT = later(rb"(?P<all>:[ \t]*(?:register|packoffset|read|write)[ \t]*\([^()\n]{0,100}\))")
 # The meaning of a parameter, field or result: ": SV_Position". In lists of bases a brace follows, after capital letters
 # only in results.
-_HLSL_MEANING = re.compile(rb"(?<=[\w)\]])[ \t]*(?P<all>:[ \t]*[A-Za-z_]\w*)(?=[ \t]*[,;)=])")
-_HLSL_RESULT = re.compile(rb"\)[ \t]*(?P<all>:[ \t]*[A-Za-z_]\w*)(?=\s*\{)")
-_HLSL_ATTRIBUTE = re.compile(
+_HLSL_MEANING = later(rb"(?<=[\w)\]])[ \t]*(?P<all>:[ \t]*[A-Za-z_]\w*)(?=[ \t]*[,;)=])")
+_HLSL_RESULT = later(rb"\)[ \t]*(?P<all>:[ \t]*[A-Za-z_]\w*)(?=\s*\{)")
+_HLSL_ATTRIBUTE = later(
     rb"(?P<all>(?<![\w\])])\[[ \t]*(?:numthreads|unroll|loop|branch|flatten|shader|RootSignature|maxvertexcount|domain"
     rb"|partitioning|outputtopology|outputcontrolpoints|patchconstantfunc|maxtessfactor|instance|earlydepthstencil"
     rb"|fastopt|allow_uav_condition|call|forcecase|WaveSize|outputpatch|NodeLaunch|noinline)\b[^\]\n]{0,300}\])"
 )
-_HLSL_WORD = re.compile(
+_HLSL_WORD = later(
     rb"(?<![\w.])(?P<all>groupshared|nointerpolation|noperspective|centroid|row_major|column_major|inout|precise"
     rb"|globallycoherent|unorm|snorm|uniform|triangle|point|line|lineadj|triangleadj|in|out|linear|shared)(?=[ \t]+\w)"
 )
-_HLSL_STRUCT = re.compile(rb"(?<![\w.])(?:cbuffer|tbuffer|interface|technique\d*)(?=[ \t]+\w+\s*[:{])")
-_HLSL_STATE = re.compile(rb"(?P<all>(?<=\w)\s*\{\s*(?:\w+\s*=\s*[^;{}]{0,100};\s*){1,20}\})(?=\s*;)")
+_HLSL_STRUCT = later(rb"(?<![\w.])(?:cbuffer|tbuffer|interface|technique\d*)(?=[ \t]+\w+\s*[:{])")
+_HLSL_STATE = later(rb"(?P<all>(?<=\w)\s*\{\s*(?:\w+\s*=\s*[^;{}]{0,100};\s*){1,20}\})(?=\s*;)")
 
 
 def _hlsl_structs(source: bytes) -> bytes:

@@ -3,45 +3,44 @@
 import re
 
 from cqm.chunkers.languages.model import blanked
+from cqm.chunkers.model import later
 
-_DASH = re.compile(rb"^[ \t]*use[ \t]+(?!parent|base)[\w:]+[ \t]+(?P<words>-[a-z][^;\n]*)(?=;)", re.MULTILINE)
-_FURTHER = re.compile(
+_DASH = later(rb"^[ \t]*use[ \t]+(?!parent|base)[\w:]+[ \t]+(?P<words>-[a-z][^;\n]*)(?=;)", re.MULTILINE)
+_FURTHER = later(
     rb"^[ \t]*use[ \t]+[A-Z][\w:]*[ \t]+(?:'[^'\n]*'|\"[^\"\n]*\"|qw[ \t]*\([^()]*\))"
     rb"(?P<words>[ \t]*,[^;{}]{0,4000})(?=;)",
     re.MULTILINE,
 )
-_ANONYMOUS = re.compile(
+_ANONYMOUS = later(
     rb"\bsub(?P<attribute>[ \t]*:[ \t]*\w+(?:\([^()\n]*\))?)?(?P<signature>[ \t]*\([^(){}]{0,1000}\))?(?=[ \t]*\{)"
 )
-_SEVERAL = re.compile(
-    rb"\bfor(?:each)?[ \t]+my[ \t]+(?P<open>\()[ \t]*\$\w+(?P<further>(?:[ \t]*,[ \t]*\$\w+)+[ \t]*\))"
-)
-_BACKSLASH = re.compile(rb"(?<!\\)(?:\\\\)+(?=')")
-_BEFORE_ARROW = re.compile(rb"(?<![\w:$@%&>'\"])(?:s(?=hift->)|__(?=PACKAGE__->))")
-_ALL_OF = re.compile(rb"->[@%$]\*")
-_RETURN = re.compile(rb"(?<![\w$@%&>-])return(?=[ \t][^;{}\n?]{0,300}[ \t]\?[ \t][^;{}\n]{0,300}[ \t]:[ \t])")
-_REFERENCE = re.compile(rb"([*$%@])\{(?!\^?\w+\})(?:[^{}\n]|\{[^{}\n]{0,200}\}){1,200}\}")
-_MATCH = re.compile(rb"([=!]~[ \t]*(?:m|qr)?)/((?:[^/\\\n]|\\.)++)/([a-z]*+)")
-_REF = re.compile(rb"(?<![\w$@%&>:{-])ref(?=[ \t]+[$@%])|(?<=\{)ref(?=[ \t]+[$@%])")
-_NOT = re.compile(rb"!(?P<space>[ \t]+)(?=[$@%\w(])")
-_NAMED_ATTRIBUTE = re.compile(rb"\bsub[ \t]+\w+(?P<attribute>[ \t]*:[ \t]*(?!c\b)\w+(?:\([^()\n]*\))?)(?=\s*\{)")
-_LAST = re.compile(rb"\$#(?:\$?\w+|\{[^{}\n]{1,200}\})")
+_SEVERAL = later(rb"\bfor(?:each)?[ \t]+my[ \t]+(?P<open>\()[ \t]*\$\w+(?P<further>(?:[ \t]*,[ \t]*\$\w+)+[ \t]*\))")
+_BACKSLASH = later(rb"(?<!\\)(?:\\\\)+(?=')")
+_BEFORE_ARROW = later(rb"(?<![\w:$@%&>'\"])(?:s(?=hift->)|__(?=PACKAGE__->))")
+_ALL_OF = later(rb"->[@%$]\*")
+_RETURN = later(rb"(?<![\w$@%&>-])return(?=[ \t][^;{}\n?]{0,300}[ \t]\?[ \t][^;{}\n]{0,300}[ \t]:[ \t])")
+_REFERENCE = later(rb"([*$%@])\{(?!\^?\w+\})(?:[^{}\n]|\{[^{}\n]{0,200}\}){1,200}\}")
+_MATCH = later(rb"([=!]~[ \t]*(?:m|qr)?)/((?:[^/\\\n]|\\.)++)/([a-z]*+)")
+_REF = later(rb"(?<![\w$@%&>:{-])ref(?=[ \t]+[$@%])|(?<=\{)ref(?=[ \t]+[$@%])")
+_NOT = later(rb"!(?P<space>[ \t]+)(?=[$@%\w(])")
+_NAMED_ATTRIBUTE = later(rb"\bsub[ \t]+\w+(?P<attribute>[ \t]*:[ \t]*(?!c\b)\w+(?:\([^()\n]*\))?)(?=\s*\{)")
+_LAST = later(rb"\$#(?:\$?\w+|\{[^{}\n]{1,200}\})")
 
-_CLASS = re.compile(
+_CLASS = later(
     rb"^[ \t]*+(?P<word>class|role)[ \t]+(?P<name>[A-Za-z_][\w:]*)(?P<rest>[ \t]*+(?:v?[\d._]+)?[^;{}\n=]*)"
     rb"(?P<sign>;|\s*\{)",
     re.MULTILINE,
 )
-_METHOD = re.compile(rb"^[ \t]*+(?:(?P<my>my)[ \t]+)?(?P<word>method)(?=[ \t]+\w+[^;{}\n]*\{)", re.MULTILINE)
-_FIELD = re.compile(
+_METHOD = later(rb"^[ \t]*+(?:(?P<my>my)[ \t]+)?(?P<word>method)(?=[ \t]+\w+[^;{}\n]*\{)", re.MULTILINE)
+_FIELD = later(
     rb"^[ \t]*+(?P<word>field)[ \t]+[$@%]\w+(?P<traits>[ \t]*+(?::[^=;/|\n]*)?(?://|\|\|)?)(?=[=;])", re.MULTILINE
 )
-_ADJUST = re.compile(rb"^([ \t]*)ADJUST(?=[ \t\n]*\{)", re.MULTILINE)
+_ADJUST = later(rb"^([ \t]*)ADJUST(?=[ \t\n]*\{)", re.MULTILINE)
 _MOST_HEREDOCS = 400
-_HEREDOC = re.compile(
+_HEREDOC = later(
     rb"(?<![<\w)\]}])<<(?P<tilde>~?)(?:\"(?P<double>[^\"\n]+)\"|'(?P<single>[^'\n]+)'|(?P<bare>[A-Za-z_]\w*))"
 )
-_UNREAD_HEREDOC = re.compile(rb"<<~|<<[\w\"'][^\n]*<<[\w\"'~]|(?<![<\w)\]}])<<[A-Za-z_\"'][^\n;]*\n|<<[\"'][ \t]")
+_UNREAD_HEREDOC = later(rb"<<~|<<[\w\"'][^\n]*<<[\w\"'~]|(?<![<\w)\]}])<<[A-Za-z_\"'][^\n;]*\n|<<[\"'][ \t]")
 
 
 def without_dashes(source: bytes) -> bytes:

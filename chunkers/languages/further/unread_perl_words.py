@@ -7,58 +7,57 @@ import re
 
 from cqm.chunkers.languages.further.unread_perl import with_empty_heredocs
 from cqm.chunkers.languages.model import blanked
+from cqm.chunkers.model import later
 
-_PROTOTYPE = re.compile(rb"\bsub[ \t]+[\w:']+[ \t]*(?P<prototype>\([\s$@%&*;\\\[\]+_]*\))")
+_PROTOTYPE = later(rb"\bsub[ \t]+[\w:']+[ \t]*(?P<prototype>\([\s$@%&*;\\\[\]+_]*\))")
 _NAMES = b"isa or and not xor lt gt le ge eq ne cmp tr qw qq qr".split()
 OPERATORS = {(it[:-1] + it[-1:].upper()).decode(): it.decode() for it in _NAMES}
 """Operators that also name functions, by the names written for those: `sub isA {`."""
-_OPERATOR = re.compile(rb"(?P<head>\bsub[ \t]+)(?P<name>%s)(?=\s*\{)" % b"|".join(_NAMES))
-_ELEMENT = re.compile(rb"(?<![\w$\\&@%])(?P<sign>\$)(?=\$+\w+[ \t]*[\[{])")
-_ELEMENT_OF_TOPIC = re.compile(rb"(?<![\w$\\&@%])\$\$_(?=[ \t]*[\[{])")
-_OF_CALL = re.compile(rb"(?<![\w$@%&>:'\"{-])[a-z](?=\w+->[\[{])")
-_QUOTING_KEY = re.compile(rb"(?P<before>[{(,]\s*)[ysmqx](?=[ \t]*=>)")
-_LETTERS_IN_BRACKETS = re.compile(
-    rb"\b(?P<word>tr|y)\((?P<texts>(?:[^()\\\n]|\\.)*)\)\((?P<others>(?:[^()\\\n]|\\.)*)\)"
-)
-_PATTERN = re.compile(
+_OPERATOR = later(rb"(?P<head>\bsub[ \t]+)(?P<name>%s)(?=\s*\{)" % b"|".join(_NAMES))
+_ELEMENT = later(rb"(?<![\w$\\&@%])(?P<sign>\$)(?=\$+\w+[ \t]*[\[{])")
+_ELEMENT_OF_TOPIC = later(rb"(?<![\w$\\&@%])\$\$_(?=[ \t]*[\[{])")
+_OF_CALL = later(rb"(?<![\w$@%&>:'\"{-])[a-z](?=\w+->[\[{])")
+_QUOTING_KEY = later(rb"(?P<before>[{(,]\s*)[ysmqx](?=[ \t]*=>)")
+_LETTERS_IN_BRACKETS = later(rb"\b(?P<word>tr|y)\((?P<texts>(?:[^()\\\n]|\\.)*)\)\((?P<others>(?:[^()\\\n]|\\.)*)\)")
+_PATTERN = later(
     rb"(?P<before>(?:[(,=;{!&|]|^|\b(?:split|grep|and|or|not|if|unless|return|map))[ \t]*)"
     rb"/(?P<text>(?!/)(?:[^/\\\n]|\\.)+)/(?P<flags>[a-z]*)",
     re.MULTILINE,
 )
-_BRACED = re.compile(rb"(?P<before>[=!]~[ \t]*(?:m|qr))\{(?P<text>(?:[^{}\\\n]|\\.|\{[\d,]*\})*)\}(?P<flags>[a-z]*)")
-_SUBSTITUTED = re.compile(
+_BRACED = later(rb"(?P<before>[=!]~[ \t]*(?:m|qr))\{(?P<text>(?:[^{}\\\n]|\\.|\{[\d,]*\})*)\}(?P<flags>[a-z]*)")
+_SUBSTITUTED = later(
     rb"(?P<before>=~[ \t]*s)/(?P<text>(?:[^/\\\n]|\\.)*)/(?P<other>(?:[^/\\\n]|\\.)*)/(?P<flags>[a-z]*)"
 )
-_OTHER_SIGNS = re.compile(
+_OTHER_SIGNS = later(
     rb"(?P<before>=~[ \t]*|!~[ \t]*)(?P<word>m|s)(?P<sign>[:#!|,%])(?P<texts>[^\n]{0,300}?)(?P=sign)(?=[a-z]*[\s;)])"
 )
-_FURTHER_KEY = re.compile(
+_FURTHER_KEY = later(
     rb"(?<=[\w}\]>']\{)(?P<first>\$\w+|'[^'\n]*')(?P<keys>(?:[ \t]*,[ \t]*(?:\$\w+|'[^'\n]*'))+)(?=\})"
 )
-_COMMAND = re.compile(rb"(?<![\w$@%&>])qx[ \t]*\{[^{}\n]*\}")
-_OF_PERL = re.compile(rb"\$\{\^\w+\}")
-_LAST_COMMA = re.compile(rb"(?<=[\w\])}'\"])(?P<sign>[ \t]*,)(?=\s*\))")
-_LETTERS = re.compile(rb"\b(?P<word>tr|y)/(?P<texts>(?:[^/\\\n]|\\.)*)/(?P<others>(?:[^/\\\n]|\\.)*)/")
-_REQUIRED = re.compile(rb"(?<![\w$@%&>-])(?P<word>require)(?=[ \t]+(?:[\d\"'$(]|v\d))")
-_CONDITIONAL = re.compile(rb"(?<![\w$@%&>-])require[ \t]+[\w:]++(?=[ \t]*+(?:and\b|or\b|&&|\|\|))")
-_IMPORT = re.compile(rb"(?<=->impor)t(?=[ \t]*;)")
-_NO_CONDITION = re.compile(rb"(?P<head>\bfor(?:each)?[ \t]*\([^;(){}\n]{0,300};)[ \t](?=[ \t]*;)")
-_OF_MAIN = re.compile(rb"(?<![\w:'\"$@%&*\\>}])(?P<sign>::)(?=[A-Za-z_]\w*)")
+_COMMAND = later(rb"(?<![\w$@%&>])qx[ \t]*\{[^{}\n]*\}")
+_OF_PERL = later(rb"\$\{\^\w+\}")
+_LAST_COMMA = later(rb"(?<=[\w\])}'\"])(?P<sign>[ \t]*,)(?=\s*\))")
+_LETTERS = later(rb"\b(?P<word>tr|y)/(?P<texts>(?:[^/\\\n]|\\.)*)/(?P<others>(?:[^/\\\n]|\\.)*)/")
+_REQUIRED = later(rb"(?<![\w$@%&>-])(?P<word>require)(?=[ \t]+(?:[\d\"'$(]|v\d))")
+_CONDITIONAL = later(rb"(?<![\w$@%&>-])require[ \t]+[\w:]++(?=[ \t]*+(?:and\b|or\b|&&|\|\|))")
+_IMPORT = later(rb"(?<=->impor)t(?=[ \t]*;)")
+_NO_CONDITION = later(rb"(?P<head>\bfor(?:each)?[ \t]*\([^;(){}\n]{0,300};)[ \t](?=[ \t]*;)")
+_OF_MAIN = later(rb"(?<![\w:'\"$@%&*\\>}])(?P<sign>::)(?=[A-Za-z_]\w*)")
 _LISTED = rb"(?!constant\b|parent\b|base\b)[A-Za-z_][\w:]*[ \t\n]+(?![{(;])(?:[^;{}=]|q[qw]?\{[^{}\n]*\}){1,400}?=>"
-_WITH_PAIRS = re.compile(rb"^[ \t]*(?P<use>use[ \t]+" + _LISTED + rb"[^;{}]{0,4000};)", re.MULTILINE)
-_WITH_BLOCKS = re.compile(rb"^[ \t]*(?P<use>use[ \t]+)(?=" + _LISTED + rb"[^;{}]{0,4000}\{)", re.MULTILINE)
-_LIBRARY = re.compile(rb"^[ \t]*(?P<use>use[ \t]+lib[ \t]+\w(?:[^;{}\n-]|-(?!>))*+->[^;{}\n]*+;)", re.MULTILINE)
-_PROCESS = re.compile(rb"(?<![\w$\\])\$\$(?![\w{$:])")
-_GLOB = re.compile(rb"(?<![\w)\]}$@%])(?P<sign>\*)(?=\$\w+[ \t]*=(?!=))")
-_TOPIC = re.compile(rb"(?<![\w$])\$_(?=\{)")
-_SYMBOLS = re.compile(rb"(?P<name>\$(?:\w+(?:::\w+)*)?)::(?=[\w{])(?!\w+::)")
-_OF_MAIN_LIST = re.compile(rb"(?<=[@%])::(?=\w)")
-_HEXADECIMAL = re.compile(rb"(?<![\w)}\]$])(?P<sign>-)(?=0[xb])")
-_FUNCTION_IN_KEY = re.compile(
+_WITH_PAIRS = later(rb"^[ \t]*(?P<use>use[ \t]+" + _LISTED + rb"[^;{}]{0,4000};)", re.MULTILINE)
+_WITH_BLOCKS = later(rb"^[ \t]*(?P<use>use[ \t]+)(?=" + _LISTED + rb"[^;{}]{0,4000}\{)", re.MULTILINE)
+_LIBRARY = later(rb"^[ \t]*(?P<use>use[ \t]+lib[ \t]+\w(?:[^;{}\n-]|-(?!>))*+->[^;{}\n]*+;)", re.MULTILINE)
+_PROCESS = later(rb"(?<![\w$\\])\$\$(?![\w{$:])")
+_GLOB = later(rb"(?<![\w)\]}$@%])(?P<sign>\*)(?=\$\w+[ \t]*=(?!=))")
+_TOPIC = later(rb"(?<![\w$])\$_(?=\{)")
+_SYMBOLS = later(rb"(?P<name>\$(?:\w+(?:::\w+)*)?)::(?=[\w{])(?!\w+::)")
+_OF_MAIN_LIST = later(rb"(?<=[@%])::(?=\w)")
+_HEXADECIMAL = later(rb"(?<![\w)}\]$])(?P<sign>-)(?=0[xb])")
+_FUNCTION_IN_KEY = later(
     rb"(?<=[\w}\]>]\{)(?P<word>[ \t]*(?:lc|uc|lcfirst|ucfirst|ref|defined|length|int|shift|pop|join)[ \t]+)(?=\$)"
 )
-_SLICE = re.compile(rb"(?<=\{)[ \t]*qw[ \t]*(?:\([^()\n]*\)|/[^/\n]*/|\[[^\[\]\n]*\])[ \t]*(?=\})")
-_WORDS = re.compile(rb"\bqw[ \t]*\((?P<words>(?:[^()\\]|\([^()\\]*\)){0,4000})\)")
+_SLICE = later(rb"(?<=\{)[ \t]*qw[ \t]*(?:\([^()\n]*\)|/[^/\n]*/|\[[^\[\]\n]*\])[ \t]*(?=\})")
+_WORDS = later(rb"\bqw[ \t]*\((?P<words>(?:[^()\\]|\([^()\\]*\)){0,4000})\)")
 _NO_WORDS = bytes.maketrans(b"<>()[]{}\"'#|&;`", b"a" * 15)
 
 

@@ -3,6 +3,7 @@
 import re
 
 from cqm.chunkers.languages.model import blank, blanked, blanked_at
+from cqm.chunkers.model import later
 
 
 def without_last_annotations(source: bytes) -> bytes:
@@ -13,30 +14,30 @@ def without_last_annotations(source: bytes) -> bytes:
 
 
 _ANNOTATION = rb"@[\w.:]+(?:\((?:[^()\"]|\"(?:[^\"\\\n]|\\.)*+\"|\([^()]*+\))*+\))?"
-_ANNOTATIONS = re.compile(
+_ANNOTATIONS = later(
     rb"\n(?P<others>(?:%s\s+){1,20}?)(?=%s\s+(?:(?:[a-z]+\s+)*?(?:class|interface)\b"
     rb"|(?:[a-z]+\s+)+?(?:object\b|fun\s+\w+\(\s*\)\s*[={]|va[lr]\s+\w+\s*=|typealias\b)))" % (_ANNOTATION, _ANNOTATION)
 )
 # Words that may be names, too: "@A data object B" may be an infix call of "object" with an annotation.
-_SOFT = re.compile(
+_SOFT = later(
     rb"\n(?P<annotations>(?:%s\s+){1,20}+)"
     rb"(?P<soft>(?:(?:actual|annotation|companion|const|data|expect|inner|operator|value)\s+)++)"
     rb"(?=(?:[a-z]+\s+)*?(?:class|interface|object|fun|va[lr]|typealias)\b)" % _ANNOTATION
 )
-_OF_ENUM = re.compile(
+_OF_ENUM = later(
     rb"\n(?P<others>(?:%s\s+){1,20}+)(?=(?:[a-z]+\s+)*?enum\s+class\s+\w+\s*\{\s*\w+\s*;?\s*\})" % _ANNOTATION
 )
 # The head of a class or object up to the last expression that it delegates to: "class A(d: B) : B by d {".
 _BY_EXPRESSION = rb"[\w.]+(?:<[^<>(){}]*>)?(?:\((?:[^(){}]|\([^(){}]*+\))*+\))?(?:!!)?"
-_DELEGATION = re.compile(
+_DELEGATION = later(
     rb"\b(?:class|object)(?:[ \t]+\w+)?(?:<[^(){}]{0,400}?>)?(?:\s*(?:" + _ANNOTATION + rb"|[a-z]+\b(?!\())){0,9}?"
     rb"(?:\s*(?:constructor\s*)?\((?:[^(){}]|\((?:[^(){}]|\([^(){}]*+\))*+\))*+\))?\s*:"
     rb"(?:[^(){}\n;=]|(?<=[:,])\n|\n(?=\s*(?:,|by\b))|\((?:[^(){}]|\([^(){}]*+\))*+\)){1,800}?"
     rb"\b(?P<by>by\s+" + _BY_EXPRESSION + rb")(?=\s*\{)"
 )
-_HEADS = re.compile(rb"class"), re.compile(rb"object")
+_HEADS = later(rb"class"), later(rb"object")
 _SHORTEST_NOTE = 4
-_LAST_PAIR = re.compile(rb"[^\n]{2}(?=\n?[^\n]?\Z)")
+_LAST_PAIR = later(rb"[^\n]{2}(?=\n?[^\n]?\Z)")
 """Where a comment may end without taking a line end."""
 
 
@@ -82,7 +83,7 @@ def _as_comment(text: bytes) -> bytes:
 
 
 _CONTEXT = rb"context[ \t]*\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"
-_UNKNOWN = re.compile(
+_UNKNOWN = later(
     rb"(?P<guard>(?:(?<=\n)[ \t]*(?:!?is|!?in|else|\"|[A-Z\d])|(?<=[{;])[ \t]*(?:!?is|!?in|else)\b)"
     rb"(?:[^\n>{}]|(?<!-)>){0,400}?\bif\b[^\n]{0,400}?(?=->))"
     rb"|(?P<dollars>\$\$+(?=\"))"
@@ -110,9 +111,9 @@ def without_unknown(source: bytes) -> bytes:
     return _UNKNOWN.sub(_without, source)
 
 
-_RAW = re.compile(rb'("""(?:[^"]|"(?!""))*+(?:"{3,})?+)')
-_CLOSED = re.compile(rb"^(?=[^\n]*?\b(?:fun|class|object|interface)\b)(?=[^\n]*?[ \t]\})[^\n]*$", re.MULTILINE)
-_ENDS = re.compile(rb"(?P<text>\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)++'|//[^\n]*+)|(?<=[\w)}\]\"'?])[ \t](?=\})")
+_RAW = later(rb'("""(?:[^"]|"(?!""))*+(?:"{3,})?+)')
+_CLOSED = later(rb"^(?=[^\n]*?\b(?:fun|class|object|interface)\b)(?=[^\n]*?[ \t]\})[^\n]*$", re.MULTILINE)
+_ENDS = later(rb"(?P<text>\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)++'|//[^\n]*+)|(?<=[\w)}\]\"'?])[ \t](?=\})")
 
 
 def with_ends(source: bytes) -> bytes:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cqm.chunkers.languages.model import blank
+from cqm.chunkers.model import later
 
 NAME = rb"(?:\"[^\"\n]{1,200}\"|`[^`\n]{1,200}`|\[[^\]\n]{1,200}\]|&?&?[A-Za-z_#@$\x80-\xff][\w#@$\x80-\xff]{0,200})"
 NOTE = rb"(?:/\*[^*\n]{0,200}\*/[ \t]*)?"
@@ -20,7 +21,7 @@ _ROUTINES = (
 _OTHERS = (
     rb"domain|policy|aggregate|rule|synonym|operator|publication|subscription|server|user|tablespace|collation|cast"
 )
-HEAD = re.compile(
+HEAD = later(
     rb"(?:create|alter)\s+(?:or\s+(?:replace|alter)\s+)?"
     rb"(?:(?:editionable|noneditionable|aggregate|definer\s*=\s*\S{1,200})\s+)*"
     rb"(?P<kind>" + _ROUTINES + b"|" + _OTHERS + rb")\s+(?:if\s+not\s+exists\s+)?" + NOTE + rb""
@@ -32,30 +33,30 @@ HEAD = re.compile(
     re.IGNORECASE,
 )
 """The head of what becomes a table."""
-MEMBER = re.compile(
+MEMBER = later(
     rb"[ \t]*(?:(?:member|static|constructor|map|order|final)[ \t]+)*(?:procedure|function)[ \t]+(?P<name>"
     + NAME
     + rb")",
     re.IGNORECASE,
 )
-_NEEDED = re.compile(
+_NEEDED = later(
     rb"\b(?:proc|procedure|package|delimiter|type\s+body|event|" + _OTHERS + rb")\b"
     rb"|^[ \t]*(?:go|/)[ \t\r]*$|\bcreate\b[^;]{0,400}\bbegin\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_TOKEN = re.compile(
+_TOKEN = later(
     rb"(?P<skip>--[^\n]*+|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\(?:'(?=\w))?)*+'?|\"[^\"]*+\"?|`[^`]*+`?|\[[^\]\n]{0,200}+\])"
     rb"|(?m:^)[ \t]*+(?:(?P<batch>(?:go(?:[ \t]+\d+)?|/)[ \t;]*\r?)(?m:$)|delimiter[ \t]+(?P<delimiter>\S{1,8})[^\n]*+)"
     rb"|(?P<sign>//|\$\$|\|\||;;|@@|%%|!!)|(?P<tag>\$\w{1,60}\$)|(?P<end>;)"
     rb"|(?<![\w@#$.])(?P<word>create|alter|begin|end|case|as|is|select|insert|update|delete|set|call|procedure|function)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_TAG = re.compile(rb"\$\w{0,60}\$")
-_NOTHING = re.compile(rb"(?:\s|--[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
-_TRANSACTION = re.compile(rb"\s+(?:tran|transaction|work|distributed)\b|\s*;", re.IGNORECASE)
-_INNER_END = re.compile(rb"\s+(?:if|loop|while|repeat|for)\b", re.IGNORECASE)
-_STRING = re.compile(rb"\s*(?:\$|[NnEe]?'|\")")
-_NOTE = re.compile(rb"[ \t]*(?:--|/\*|\*)|[^\n]*\*/[ \t\r]*$")
+_TAG = later(rb"\$\w{0,60}\$")
+_NOTHING = later(rb"(?:\s|--[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+_TRANSACTION = later(rb"\s+(?:tran|transaction|work|distributed)\b|\s*;", re.IGNORECASE)
+_INNER_END = later(rb"\s+(?:if|loop|while|repeat|for)\b", re.IGNORECASE)
+_STRING = later(rb"\s*(?:\$|[NnEe]?'|\")")
+_NOTE = later(rb"[ \t]*(?:--|/\*|\*)|[^\n]*\*/[ \t\r]*$")
 _VERBS = frozenset({b"select", b"insert", b"update", b"delete", b"set", b"call"})
 
 
@@ -266,8 +267,8 @@ def _members(text: bytes) -> list[tuple[int, int]]:
     return [(first, _last_line(text, first, end)) for first, end in zip(begins, [*begins[1:], last_end], strict=True)]
 
 
-_MEMBER_LINE = re.compile(rb"^(?P<indent>[ \t]*)" + MEMBER.pattern, re.IGNORECASE | re.MULTILINE)
-_END_LINE = re.compile(rb"^[ \t]*end\b", re.IGNORECASE | re.MULTILINE)
+_MEMBER_LINE = later(rb"^(?P<indent>[ \t]*)" + MEMBER.pattern, re.IGNORECASE | re.MULTILINE)
+_END_LINE = later(rb"^[ \t]*end\b", re.IGNORECASE | re.MULTILINE)
 
 
 def _last_line(text: bytes, first: int, end: int) -> int:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cqm.chunkers.languages.model import blank
 from cqm.chunkers.languages.sql.routines import HEAD, NAME, NOTE, put, table_over
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from cqm.chunkers.recovery.reading import Span
 
-OBJECT = re.compile(
+OBJECT = later(
     rb"create\s+(?:(?:or\s+(?:replace|alter)|global|local|temp|temporary|unlogged|external|foreign"
     rb"|transient|hybrid|dynamic|iceberg|volatile|multiset|private|virtual|streaming|force|noforce|secure|recursive|live"
     rb"|editionable|unique|clustered|nonclustered|columnstore|bitmap|fulltext|spatial|public|shared|sql\s+security\s+\w+"
@@ -34,7 +35,7 @@ OBJECT = re.compile(
     re.IGNORECASE,
 )
 """The head of an object that is no routine."""
-_TOKEN = re.compile(
+_TOKEN = later(
     rb"(?P<skip>--[^\n]*+|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\(?:'(?=\w))?)*+'?|\"[^\"]*+\"?|`[^`]*+`?|\[[^\]\n]{0,200}+\]"
     rb"|\$(?P<tag>\w{0,60})\$.*?(?:\$(?P=tag)\$|\Z))|(?P<open>\()|(?P<close>\))|(?P<comma>,)|(?P<end>;)"
     rb"|(?m:^)(?P<begin>[ \t]*+(?:create(?![ \t]+(?:any[ \t]+)?\w+\s*(?:,|\bto\b))"
@@ -43,8 +44,8 @@ _TOKEN = re.compile(
     rb"|undefine|column|accept|show|connect|host|exit|quit|set(?=[ \t][^=\n]*$))\b)",
     re.IGNORECASE | re.DOTALL,
 )
-_SPACE = re.compile(rb"(?:\s|--[^\n]*+|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
-_WORD = re.compile(
+_SPACE = later(rb"(?:\s|--[^\n]*+|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
+_WORD = later(
     rb"(?P<skip>--[^\n]*+|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\(?:'(?=\w))?)*+'?|\$(?P<tag>\w{0,60})\$.*?(?:\$(?P=tag)\$|\Z))"
     rb"|(?<![\w@#$])(?P<word>[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+){0,2})(?![@#$])",
     re.DOTALL,
@@ -56,11 +57,11 @@ _RESERVED = frozenset(
     b" then to union unnest update using values view when where window with true false key primary check constraint"
     b" default".split()
 )
-_PLAIN = re.compile(rb"[A-Za-z_]\w*+")
-_COLUMN = re.compile(rb"(?P<name>[A-Za-z_\x80-\xff][\w$#\x80-\xff]*+|\"[^\"\n]+\"|`[^`\n]+`|\[[^\]\n]+\])(?=\s)")
-_OPENS = re.compile(rb"[^(;]{0,200}?\(")
-_NO_COLUMNS = re.compile(rb"\b(?:as|select|like|of)\b", re.IGNORECASE)
-_RULE = re.compile(
+_PLAIN = later(rb"[A-Za-z_]\w*+")
+_COLUMN = later(rb"(?P<name>[A-Za-z_\x80-\xff][\w$#\x80-\xff]*+|\"[^\"\n]+\"|`[^`\n]+`|\[[^\]\n]+\])(?=\s)")
+_OPENS = later(rb"[^(;]{0,200}?\(")
+_NO_COLUMNS = later(rb"\b(?:as|select|like|of)\b", re.IGNORECASE)
+_RULE = later(
     rb"(?:constraint|primary\s+key|foreign\s+key|unique|exclude|check\s*\(|(?:fulltext|spatial)\b|like\s|period\s+for"
     rb"|(?:projection|index)\s+[\w`\"\[]+\s*[(\w`]|(?:key|index)\s[^(),]*\((?!\s*\d)|clustered|partition\s|watermark)",
     re.IGNORECASE,

@@ -24,7 +24,10 @@ def last_part(name: str) -> str:
 
 def name_key(name: str) -> str:
     """Return a name's last part without case, underscores and marks: "http.Client.get_url" gives "geturl"."""
-    return _NOT_IN_KEY.sub("", last_part(name)).lower()
+    own = name.rpartition(".")[2]
+    if not (own.isascii() and own.isidentifier()):
+        own = _NOT_IN_KEY.sub("", last_part(name))
+    return own.replace("_", "").lower()
 
 
 def is_operator(name: str) -> bool:

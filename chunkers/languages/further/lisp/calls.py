@@ -1,22 +1,22 @@
 """Tell calls in the lists of a Lisp: a list calls its first symbol, but for parameters and bound variables."""
 
-import re
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.languages.model import text_of
 from cqm.chunkers.languages.usage_nodes import UsageNodes
+from cqm.chunkers.model import later
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_BINDING = re.compile(
+_BINDING = later(
     r"(let\*?|letrec\*?|let-values|let\*-values|if-let\*?|when-let\*?|do\*?|dolist|dotimes|(cl-)?(flet|labels|macrolet)"
     r"|symbol-macrolet|parameterize|with-syntax|let-syntax)"
 )
-_DEFINING = re.compile(
+_DEFINING = later(
     r"(cl-)?def(un|macro|subst|generic|method|type|struct|class|ine-(derived-mode|minor-mode|record-type|values|macro)|s?alias|custom|var|const|\*?)\*?"
 )
-_LAMBDA = re.compile(r"(lambda|λ|define|define-syntax-rule|fn)")
+_LAMBDA = later(r"(lambda|λ|define|define-syntax-rule|fn)")
 
 
 def _is_called(leaf: "Node", whole: "Node", source: bytes) -> bool:
