@@ -18,6 +18,10 @@ class PathRefusedError(CqmError):
     """A client named a path outside the allowed roots, or one the server can't find."""
 
 
+class MissingPathError(PathRefusedError):
+    """A client named a path in an allowed root where nothing is."""
+
+
 class OpeningError(CqmError):
     """An index is still being opened; the same question is answered in a moment."""
 

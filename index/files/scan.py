@@ -19,7 +19,7 @@ from cqm.chunkers.text_of_file import PDF_SUFFIX, is_readable, read_text
 from cqm.index.disk.beneath import NotRegularError, open_regular, opened_root
 from cqm.index.files.ignore import rules_of
 from cqm.index.files.listing import Folders, Listing, NamesOf, list_below, list_tree, parent_of
-from cqm.index.files.skip import INTERFACE_SUFFIXES, reason_by_name, reason_by_text, reason_of_folder
+from cqm.index.files.skip import INTERFACE_SUFFIXES, SQL_SUFFIXES, reason_by_name, reason_by_text, reason_of_folder
 from cqm.index.model.errors import ScanError, UnreadableFileError, VanishedFileError, remedy_of_shortage
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import SkipReason
@@ -39,10 +39,11 @@ _FACTORS = {
     PDF_SUFFIX: 20,
     ".ipynb": 8,
     **dict.fromkeys(INTERFACE_SUFFIXES, 8),
+    **dict.fromkeys(SQL_SUFFIXES, 16),
     **dict.fromkeys((".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".texi", ".texinfo"), 4),
 }
 """Times `ScanOptions.max_file_bytes`, by suffix: fonts and images fill PDFs and notebooks, and 20 MB of a PDF contain
-about 1 MB of text. Changelogs of several MB are read in half a second a MB. Of JSON and YAML the text decides."""
+about 1 MB of text. Changelogs of several MB are read in half a second a MB. Of JSON, YAML and SQL the text decides."""
 
 _REASONS = (
     (EncryptedError, SkipReason.ENCRYPTED),
@@ -345,13 +346,18 @@ def _decoded(read: FileBytes, path: str, options: ScanOptions) -> ReadFile:
         decoded = read_text(path, read.data)
     except UndecodableError as error:
         return _skipped(read, next(reason for kind, reason in _REASONS if isinstance(error, kind)))
-    reason = reason_by_text(path, decoded.text, options)
+    text = decoded.text
+    if len(text) > options.max_file_bytes and path.lower().endswith(SQL_SUFFIXES):
+        from cqm.chunkers.languages.sql.rows import without_rows  # few trees have one
+
+        text = without_rows(text)
+    reason = reason_by_text(path, text, options)
     if reason:
         return _skipped(read, reason)
     # Loaded by the process that forks workers, and by nobody who has others read.
     from cqm.index.secrets.redaction import redact
 
-    redacted = redact(decoded.text, path, options.secrets)
+    redacted = redact(text, path, options.secrets)
     return ReadFile(
         redacted.text,
         decoded.encoding,

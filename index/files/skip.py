@@ -90,6 +90,8 @@ _TOKEN = re.compile(
 
 INTERFACE_SUFFIXES = (".json", ".yaml", ".yml")
 """Files of these are read beyond `ScanOptions.max_file_bytes` if they describe an interface."""
+SQL_SUFFIXES = (".sql", ".ddl", ".dml", ".psql", ".pgsql", ".mysql")
+"""Files of these are read beyond it without their rows of data."""
 
 _FOR_READERS = frozenset({CODE, DOCUMENTATION})
 _HEAD = 4_000
@@ -212,7 +214,9 @@ def reason_by_text(path: str, text: str, options: ScanOptions) -> SkipReason | N
     is_secret = _PRIVATE_KEY.match(text) or (name in _CLIENT_SETTINGS and _TOKEN.search(text))
     if is_secret and not is_allowed_path(path, options.secrets.allow_paths):
         return SkipReason.SECRET
-    if len(text) > options.max_file_bytes and name.endswith(INTERFACE_SUFFIXES) and not is_openapi(text):
+    if len(text) > options.max_file_bytes and (
+        name.endswith(SQL_SUFFIXES) or (name.endswith(INTERFACE_SUFFIXES) and not is_openapi(text))
+    ):
         return SkipReason.TOO_LARGE
     if options.include_generated == ALL:
         return None

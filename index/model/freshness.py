@@ -18,7 +18,8 @@ class Freshness:
 
     Attributes:
         state: fresh when the files were just compared, or are followed, and nothing is known to differ; stale when
-            something is, another commit is checked out, or the files were never all compared; else unknown.
+            something is, the files were never all compared, or nobody looks at them and another commit is checked out;
+            else unknown.
         pending: files known to differ from the index; None when nobody looks, or their number is unknown.
         pending_since: when the oldest of them was seen, seconds since the epoch; 0 for never.
         compared_at: when the last complete comparison of all files began; 0 for never.
@@ -50,6 +51,6 @@ def judged(freshness: Freshness, pending: int | None, since: float = 0.0) -> Fre
         pending, since: see `Freshness`.
     """
     state = FreshState.UNKNOWN if pending is None else FreshState.FRESH
-    if pending or freshness.is_moved or not freshness.compared_at:
+    if pending or (freshness.is_moved and pending is None) or not freshness.compared_at:
         state = FreshState.STALE
     return replace(freshness, state=state, pending=pending, pending_since=since)

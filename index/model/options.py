@@ -28,8 +28,8 @@ class ScanOptions:
 
     max_file_bytes: int = option(
         1_000_000,
-        'Skip larger files as "too large". PDFs may be 20, notebooks and OpenAPI 8, Markdown and its like 4 times as'
-        " large.",
+        'Skip larger files as "too large". PDFs may be 20, SQL (without its rows of data) 16, notebooks and OpenAPI 8,'
+        " Markdown and its like 4 times as large.",
         at_least=1,
         at_most=1_000_000_000,
     )

@@ -38,7 +38,8 @@ class CallSite:
 class ReferenceGroup(StrEnum):
     """Groups of the lines containing a name, in the order of an answer.
 
-    Tests are all lines of test files; documentation is documents and comments; uses are all that is in no other group.
+    Tests are all lines of test files, and of tests beside the program; documentation is documents and comments; uses
+    are all that is in no other group.
     """
 
     CALLS = "calls"

@@ -25,6 +25,7 @@ from cqm.index.text.names.declared import declared
 from cqm.index.text.names.notations import notations
 from cqm.index.text.names.parameters import parameters_in
 from cqm.index.text.names.parts import BETWEEN, NAME_PART, dotted, is_operator, name_key
+from cqm.index.text.pasted import referred
 from cqm.index.text.places import NamedPlace, places_in
 from cqm.index.text.reports.quoted import is_of_a_version, sides_of, without_marks
 from cqm.index.text.routes.asked import AskedRoute, route_in
@@ -121,6 +122,7 @@ class Question:
 @traced("cqm.read_question")
 def read_question(text: str) -> Question:
     """Read a question; the only place where its text is taken apart."""
+    text = referred(text)
     places = tuple(places_in(text))
     calls = tuple(map(dotted, calls_in(text)))
     is_trace = max(len(places), len(calls)) > 1 or "(most recent call" in text

@@ -162,7 +162,7 @@ def _read(searching: Searching, query: Query) -> _Asked:
     query = filtered.query
     check(query)
     question = read_question(query.like or query.text)
-    example = find_example(generation, query, question)
+    example = find_example(generation, query, question, searching.root)
     vectors, degraded = (
         _vectors_of(example, query) if example else embedded(searching, replace(query, text=question.said))
     )

@@ -10,6 +10,7 @@ from cqm.index.manifest.rows import ChunkRow
 from cqm.index.model.errors import QueryError, UnknownNameError
 from cqm.index.model.query import Query
 from cqm.index.ranking.question import Lines, Question
+from cqm.index.search.named.tree_paths import tree_of
 from cqm.index.store.base import TERMS, Point
 from cqm.index.text.terms import SparseTerms
 
@@ -38,8 +39,14 @@ class Example:
     vectors: Mapping[str, "NDArray[np.float32]"] = field(default_factory=dict)
 
 
-def find_example(generation: Generation, query: Query, question: Question) -> Example | None:
+def find_example(generation: Generation, query: Query, question: Question, root: str) -> Example | None:
     """Find the chunks at the place that a query names in `Query.like`; None for a query without.
+
+    Parameters:
+        generation: the index.
+        query: names the place.
+        question: the same, as read.
+        root: of the index.
 
     Raises:
         QueryError: `Query.like` is no place in the index, or the file has no such line.
@@ -50,6 +57,11 @@ def find_example(generation: Generation, query: Query, question: Question) -> Ex
     if not lines:
         raise QueryError(f"`like {query.like}`: expected path:line or path:first-last.", remedy=_FORM)
     rows = generation.manifest.chunks_of(lines.path)
+    if not rows:
+        path = tree_of(generation, root).meant(lines.path)
+        if not path:
+            raise _unknown(generation, lines)
+        lines, rows = lines._replace(path=path), generation.manifest.chunks_of(path)
     if not rows:
         raise _unknown(generation, lines)
     return _example(generation, _rows_at(rows, lines))
@@ -102,7 +114,6 @@ def _shown(lines: Lines) -> str:
 
 def _unknown(generation: Generation, lines: Lines) -> UnknownNameError:
     """Return the error for a file that is not in the index; its remedy names files that may be meant."""
-    path = lines.path
-    meant = [known for known in generation.paths.with_chunks() if known.endswith(f"/{path}")][:_MOST_SHOWN]
-    remedy = f"Is it {' or '.join(meant)}?" if meant else "Give the path as results show it, relative to the root."
-    return UnknownNameError(f"`like {_shown(lines)}`: {path} is not in the index.", remedy=remedy)
+    near = tree_of(generation).near(lines.path)
+    remedy = f"Is it {' or '.join(near)}?" if near else "Give the path as results show it, relative to the root."
+    return UnknownNameError(f"`like {_shown(lines)}`: {lines.path} is not in the index.", remedy=remedy)

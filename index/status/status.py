@@ -26,7 +26,7 @@ from cqm.index.manifest.facts import (
 )
 from cqm.index.manifest.manifest import Manifest
 from cqm.index.model.errors import DamagedIndexError, ManifestError, StoreError, UnavailableError
-from cqm.index.model.freshness import Freshness, judged
+from cqm.index.model.freshness import Freshness, FreshState, judged
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.progress import ModelState
 from cqm.index.model.query import FileState
@@ -180,8 +180,13 @@ def describe(
     counted = counted or (count(manifest) if manifest else {})
     languages, redacted = counted.get("languages", {}), counted.get("redacted", {})
     fresh = freshness(root, manifest, pending)
-    is_moved = fresh.is_moved and fresh.indexed_head
-    behind = git.commits_between(folder_of(root), fresh.indexed_head, fresh.git_head or "") if is_moved else None
+    # Files that were just compared are those of the commit checked out.
+    is_moved = fresh.is_moved and fresh.state is not FreshState.FRESH
+    behind = (
+        git.commits_between(folder_of(root), fresh.indexed_head, fresh.git_head or "")
+        if is_moved and fresh.indexed_head
+        else None
+    )
     return IndexStatus(
         root=str(root),
         location=str(folder),
@@ -209,7 +214,7 @@ def describe(
         redacted_secrets=redacted.get("secrets", 0),
         redacted_files=redacted.get("files", 0),
         last_update=_last_update(fact(LAST_FACT)),
-        commits_behind=0 if fresh.git_head and not fresh.is_moved else behind,
+        commits_behind=0 if fresh.git_head and not is_moved else behind,
     )
 
 

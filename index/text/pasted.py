@@ -31,6 +31,23 @@ _COMMAND = re.compile(r"##\[(?:error|warning|debug|section|group|command|notice)
 _MOST_TIMES = 3
 _ENTITY = re.compile(r"&(?:quot|lt|gt|amp|apos|#39|#x27|#34|#x22|#47|#x2[fF]);")
 
+_REFERENCES = re.compile(
+    # Sphinx, rustdoc, Javadoc and TSDoc, C#.
+    r":(?:[a-z]{1,4}:)?(?:meth|func|function|class|attr|exc|data|mod|obj|const|type|member|var|enum|macro|struct|property)"
+    r":`(?:[^`<\n]{0,200}<)?[!~]?\.?(?P<sphinx>[\w.:]+)(?:\(\))?>?`"
+    r"|\[`(?P<rust>[\w:]+)(?:\(\)|!)?`\](?:\([^()\s]{0,200}\))?"
+    r"|\{@(?:link|linkplain|see) +(?P<java>[\w.#]+)(?:\([^()\n]{0,200}\))?[^{}\n]{0,200}\}"
+    r"|<see(?:also)? +cref=\"(?:[A-Z]:)?(?P<sharp>[\w.]+)[^\"\n]{0,200}\" */?>"
+)
+"""A reference to a symbol as the languages' documents write it."""
+_LONGEST_REFERENCE = 600
+
+
+def referred(text: str) -> str:
+    """Return the name that a text refers to, as :py:meth:`Client.get`, [`Client::get`] or {@link A#get}, else it."""
+    found = _REFERENCES.fullmatch(text.strip()) if "`" in text or "@" in text or "cref" in text else None
+    return found[found.lastgroup or 0] if found and len(text) < _LONGEST_REFERENCE else text
+
 
 def plain_text(text: str) -> str:
     """Return a pasted text without colours, carriage returns and marks of quoting, its escaped lines as lines."""

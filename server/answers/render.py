@@ -108,9 +108,15 @@ def compact_line(hit: Hit) -> str:
     return "  ".join(filter(None, (place(hit.path, *at), hit_name(hit), declared, worth(hit))))
 
 
+def _once(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits with the first of each definition alone: a long one is found in several chunks."""
+    places = [(hit.path, hit.line, hit.symbol) for hit in hits]
+    return [hit for number, hit in enumerate(hits) if not hit.line or places.index(places[number]) == number]
+
+
 def _compact(query: Query, answer: Answer, token_budget: int, root: str, mark: str) -> str:
     header = _marked_header(query, answer, root, mark)
-    lines = [f"{mark} {compact_line(hit)}" for hit in answer.hits]
+    lines = [f"{mark} {compact_line(hit)}" for hit in _once(answer.hits)]
 
     def write(count: int) -> str:
         tail = [

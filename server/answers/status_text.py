@@ -243,7 +243,8 @@ def stale_lines(freshness: Freshness) -> Iterator[str]:
     if freshness.pending:
         are = "is" if freshness.pending == 1 else "are"
         yield f"{number(freshness.pending, 'changed file')} {are} not indexed yet{_age(freshness)}."
-    if freshness.is_moved and freshness.indexed_head:
+    if freshness.is_moved and freshness.indexed_head and freshness.pending is None:
+        # Where the files are followed, a commit that changes none of them leaves the index as fresh as it was.
         yield f"the index is of commit {freshness.indexed_head[:10]}, HEAD is {(freshness.git_head or '')[:10]}."
 
 

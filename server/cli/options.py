@@ -53,6 +53,9 @@ def in_a_folder(_ctx: click.Context, _parameter: click.Parameter, file: Path | N
     return file
 
 
+_MOST_NEAR = 3
+
+
 class InItsProject(click.Path):
     """A path that exists. A stranger's project may have links that lead anywhere: none may lead out of it."""
 
@@ -60,11 +63,30 @@ class InItsProject(click.Path):
         self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
     ) -> str | bytes | os.PathLike[str]:
         """See `click.Path.convert`."""
-        found = super().convert(value, param, ctx)
+        try:
+            found = super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            if not (near := _near(os.fsdecode(value))):
+                raise
+            self.fail(f"{error.message} Did you mean {' or '.join(near)}?", param, ctx)
         if isinstance(found, Path) and (root := left_by_link(found)):
             around = f"the project {root}" if is_project(root) else f"{root}"
             self.fail(f"{found}: a link leads out of {around}. Give {found.resolve()} itself.", param, ctx)
         return found
+
+
+def _near(path: str) -> list[str]:
+    """Return the files or folders of the working folder's project that a path means by its end, else those alike."""
+    from cqm.index.files.scan import scan  # start-up time, here and below
+    from cqm.index.model.options import ScanOptions
+    from cqm.index.search.named.tree_paths import TreePaths
+
+    root = project_root(Path.cwd().resolve())
+    if os.path.lexists(path) or is_too_wide(root):
+        return []
+    tree = TreePaths((it.path for it in scan(root, ScanOptions()) if not it.skip), str(root))
+    near = (tree.every_meant(path) or tree.near(path))[:_MOST_NEAR]
+    return [os.path.relpath(root / it) for it in near]
 
 
 PARTIAL = 1

@@ -13,7 +13,7 @@ from urllib.request import url2pathname
 
 from cqm.server.answers.merged import names_of
 from cqm.server.config.project_root import is_too_wide, left_by_link, project_root
-from cqm.server.errors import PathRefusedError
+from cqm.server.errors import MissingPathError, PathRefusedError
 
 _HOW_TO_ALLOW = "Ask the user to allow it: `cqm serve {}--root FOLDER`, `server.roots` in the user's own cqm.yml{}."
 _BY_STDIO = _HOW_TO_ALLOW.format("", ", or the folders opened in the client (its MCP roots)")
@@ -176,12 +176,16 @@ class Guard:
         if not root.exists():
             raise PathRefusedError(gone(root), remedy=BRING_BACK)
         if not real.exists():
-            near = _nearest(path.strip(), roots)
-            remedy = f"Did you mean {', '.join(map(_shown, near))}? " if near else ""
-            remedy += f"Give a path below {', '.join(map(str, roots))}."
-            remedy += " A glob goes in `include`." if "*" in path else ""
-            raise PathRefusedError(f"path {_shown(path)}: expected an existing file or folder.", remedy=remedy)
+            raise self.not_there(path, roots)
         return real, root
+
+    def not_there(self, path: str, roots: Sequence[Path], near: Sequence[str] = ()) -> MissingPathError:
+        """Return the error for a path where nothing is; by default the nearest are looked for on disk."""
+        near = near or _nearest(path.strip(), tuple(roots))
+        remedy = f"Did you mean {', '.join(map(_shown, near))}? " if near else ""
+        remedy += f"Give a path below {', '.join(map(str, roots))}."
+        remedy += " A glob goes in `include`." if "*" in path else ""
+        return MissingPathError(f"path {_shown(path)}: expected an existing file or folder.", remedy=remedy)
 
     def places(self, path: str, named: ClientRoots = NO_ROOTS) -> tuple[str, ...]:
         """Return a client's path as it is in each root that has it: `src` may be a folder of several.
@@ -274,7 +278,7 @@ def _locate(path: str, roots: tuple[Path, ...]) -> Path:
     Lines after it (`client.py:20`) and an ending that means all of a folder (`lib/**`) count only where they are no
     name. Among several roots, a root's name in front counts first: results are named so.
     """
-    bare = _ENDING.sub("", path) or path
+    bare = without_ending(path)
     spelled = dict.fromkeys((path, bare))
     if len(roots) > 1:
         candidates = [real for it in spelled for real in (*_by_name(it, roots), *_plain(it, roots))]
@@ -282,6 +286,11 @@ def _locate(path: str, roots: tuple[Path, ...]) -> Path:
         candidates = [real for it in spelled for real in (*_plain(it, roots), *_by_name(it, roots))]
     with _resolving(path):
         return next((real for real in candidates if real.exists() and _is_in(real, roots)), candidates[0])
+
+
+def without_ending(path: str) -> str:
+    """Return a path without lines after it, and without an ending that means all of a folder."""
+    return _ENDING.sub("", path) or path
 
 
 def _plain(path: str, roots: tuple[Path, ...]) -> list[Path]:

@@ -13,12 +13,24 @@ from cqm.server.answers.merged import names_of, within_root
 from cqm.server.client_views import Views
 from cqm.server.config.settings import Settings
 from cqm.server.console import one_line
-from cqm.server.errors import PathRefusedError
-from cqm.server.mcp.allowed_paths import BRING_BACK, NO_ROOTS, ClientRoots, Guard, gone, left_out, roots_of_uris
+from cqm.server.errors import MissingPathError, PathRefusedError
+from cqm.server.mcp.allowed_paths import (
+    BRING_BACK,
+    NO_ROOTS,
+    ClientRoots,
+    Guard,
+    gone,
+    left_out,
+    roots_of_uris,
+    without_ending,
+)
 from cqm.server.mcp.behind import PATIENCE_SECONDS
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
 _LINES = re.compile(r"(?::[0-9]+(?:-[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$")
+
+_MOST_PATHS = 100_000
+_MOST_NEAR = 5
 
 
 @dataclass(slots=True)
@@ -88,8 +100,29 @@ class Served:
             PathRefusedError: the client may not name it.
             SettingsError: a cqm.yml at or above it is not valid.
         """
-        real, allowed = self.guard.admit(path, named)
+        try:
+            real, allowed = self.guard.admit(path, named)
+        except MissingPathError:
+            real, allowed = self.guard.admit(self._meant(path or "", named), named)
         return real, self.workspace.root_of(real, allowed)
+
+    def _meant(self, path: str, named: ClientRoots) -> str:
+        """Find the one file or folder that the indexes know by the end of a path, in any case and with any slashes.
+
+        Raises:
+            MissingPathError: there is none, or any of several; its remedy names the nearest.
+        """
+        roots = self.guard.there(named)
+        found, near = list[Path](), list[str]()
+        for folder, name in zip(roots, names_of(roots), strict=True):
+            root = self.workspace.root_of(folder, folder)
+            if opened := self.workspace.open(root) if len(roots) == 1 else self.workspace.opened(root):
+                meant, alike = known_paths(opened.index.paths("", _MOST_PATHS), root, without_ending(path))
+                found += [root / it for it in meant]
+                near += [f"{name}/{it}" if len(roots) > 1 else it for it in (*meant, *alike)]
+        if len(found) == 1:
+            return str(found[0])
+        raise self.guard.not_there(path, roots, near[:_MOST_NEAR])
 
     def roots_of(self, path: str | None, named: ClientRoots) -> tuple[Path, ...]:
         """Return the root of a path; without a path, those of all allowed folders and of open indexes below them."""
@@ -208,6 +241,15 @@ class Asked:
     patience: float = PATIENCE_SECONDS
     is_of_several: bool = False
     above: str = ""
+
+
+def known_paths(paths: Sequence[str], root: Path, asked: str) -> tuple[list[str], list[str]]:
+    """Return those of some paths that a path means by its end, and else those spelled almost so."""
+    from cqm.index.search.named.tree_paths import TreePaths  # start-up time
+
+    tree = TreePaths(paths, str(root))
+    meant = tree.every_meant(asked)
+    return meant, [] if meant else tree.near(asked)
 
 
 def missing_note(root: Path) -> str:

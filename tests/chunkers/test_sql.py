@@ -1,9 +1,12 @@
 """Dialects of SQL: what a grammar can't read costs itself alone, and its definitions are told."""
 
+import time
+
 import pytest
 
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.facts.occurrences import occurrences
+from cqm.chunkers.languages.sql.rows import without_rows
 from cqm.chunkers.model import Document
 
 TEXTS = {
@@ -157,3 +160,51 @@ def test_names_in_a_statement_that_cannot_be_read_are_still_found() -> None:
 def test_ways_to_begin_a_statement_without_end_take_no_longer_than_their_text(opening: str) -> None:
     # A pattern that looks back or far ahead would need minutes here.
     assert chunk(Document("a.sql", opening * 4_000)).chunks
+
+
+DUMP = """\
+CREATE TABLE a (b int, c text);
+INSERT INTO a VALUES (1, 'one
+two;
+three'),
+(2, 'create table no (x int);');
+INSERT INTO a VALUES (3, '');
+COPY public.d (e) FROM stdin;
+create view no as
+\\.
+INSERT INTO log
+SELECT * FROM a;
+GO
+INSERT [dbo].[f]
+  ("g") VALUES (
+1)
+GO
+CREATE VIEW h AS SELECT 1;
+"""
+
+
+def test_a_dump_without_its_rows_keeps_its_lines_and_what_it_defines() -> None:
+    left = without_rows(DUMP).split("\n")
+    assert len(left) == DUMP.count("\n") + 1
+    assert [line for line in left if line] == [
+        "CREATE TABLE a (b int, c text);",
+        "-- rows left out: INSERT INTO a VALUES (1, 'one",
+        "three'),",
+        "-- rows left out: INSERT INTO a VALUES (3, '');",
+        "-- rows left out: COPY public.d (e) FROM stdin;",
+        "INSERT INTO log",
+        "SELECT * FROM a;",
+        "GO",
+        "-- rows left out: INSERT [dbo].[f]",
+        "CREATE VIEW h AS SELECT 1;",
+    ]
+    assert left.index("CREATE VIEW h AS SELECT 1;") == DUMP.split("\n").index("CREATE VIEW h AS SELECT 1;")
+
+
+@pytest.mark.parametrize(
+    "line", ["insert into a\n", "insert into a values (\n", "copy a from stdin\n", "; /* ", "(1\n"]
+)
+def test_leaving_rows_out_takes_no_longer_than_the_text(line: str) -> None:
+    started = time.process_time()
+    assert without_rows(line * 200_000).count("\n") == line.count("\n") * 200_000
+    assert time.process_time() - started < 10

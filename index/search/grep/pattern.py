@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from cqm.index.model.errors import QueryError
 from cqm.index.model.query import SearchMode
+from cqm.index.search.grep.boundaries import Boundaries
 from cqm.index.search.grep.syntax import Clauses, read_pattern
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ class Pattern:
         text: to look for; empty for a regular expression.
         regex: compiled; None for a text.
         for_ascii: the same for texts of ASCII alone, as word classes are many times smaller there.
+        boundaries: tells boundaries of words of other texts, where the pattern asks for any.
     """
 
     clauses: Clauses
@@ -40,25 +43,29 @@ class Pattern:
     text: bytes = b""
     regex: "re2._Regexp | None" = None
     for_ascii: "re2._Regexp | None" = None
+    boundaries: Boundaries | None = None
 
     def fitting(self, text: bytes) -> "Pattern":
         """Return the pattern to look for in a text."""
-        return replace(self, regex=self.for_ascii) if self.for_ascii is not None and text.isascii() else self
+        if self.for_ascii is None or not text.isascii():
+            return self
+        return replace(self, regex=self.for_ascii, boundaries=None)
 
     @property
     def is_large(self) -> bool:
         """Whether it may take seconds for a long line."""
-        return self.regex is not None and self.regex.programsize > LARGE
+        sizes = [it.programsize for it in (self.regex, self.boundaries) if it is not None]
+        return max(sizes, default=0) > LARGE
 
     def spans(self, text: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield first byte and the one after the last of each match in a part of a text, without overlap."""
         if self.regex is not None:
-            before = (-1, -1)
-            for found in self.regex.finditer(text, start, end):
-                # An empty match behind a gap is given twice.
-                if found.span() != before:
-                    before = found.span()
-                    yield before
+            if self.boundaries is None:
+                spans: Iterator[tuple[int, int]] = (found.span() for found in self.regex.finditer(text, start, end))
+            else:
+                spans = self.boundaries.spans(text, start, end)
+            # An empty match behind a gap is given twice.
+            yield from (span for span, _ in groupby(spans))
             return
         while (at := text.find(self.text, start, end)) >= 0:
             start = at + len(self.text)
@@ -96,11 +103,21 @@ def _regex(query: str) -> Pattern:
         options.never_nl = not read.has_newline
         re2.compile(read.translated.encode(), options)
         regex, for_ascii = (re2.compile(f"(?m:{it})".encode(), options) for it in (read.translated, read.for_ascii))
+        # A match of several lines has RE2's boundaries.
+        boundaries = Boundaries(read, for_ascii, options) if read.for_marked and not read.has_newline else None
     except re2.error as error:
         raise QueryError(f"`{query}` is no regular expression: {_reason(query, error)}.", remedy=_SYNTAX) from error
     except RecursionError as error:
         raise QueryError(f"`{query}` is no regular expression: nested too deep.", remedy=_SYNTAX) from error
-    return Pattern(read.clauses, read.ignores_case, read.has_newline, read.has_return, regex=regex, for_ascii=for_ascii)
+    return Pattern(
+        read.clauses,
+        read.ignores_case,
+        read.has_newline,
+        read.has_return,
+        regex=regex,
+        for_ascii=for_ascii,
+        boundaries=boundaries,
+    )
 
 
 def _reason(query: str, error: Exception) -> str:

@@ -22,8 +22,17 @@ _UNICODE = {
     "w": r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}",
     "d": r"\p{Nd}",
     "s": r"\p{Z}\t\n\v\f\r\x{85}",
+    # For brackets, in which nothing can be negated: all other categories.
+    "W": r"\p{Pd}\p{Ps}\p{Pe}\p{Pi}\p{Pf}\p{Po}\p{S}\p{Z}\p{No}\p{C}",
+    "D": r"\p{L}\p{M}\p{Nl}\p{No}\p{P}\p{S}\p{Z}\p{C}",
+    "S": r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}\x00-\x08\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}",
 }
+ANY_WORD = _UNICODE["w"]
 _ASCII = {"w": r"0-9A-Za-z_", "d": r"0-9", "s": r"\t\n\v\f\r "}
+# A line may be searched with marks at its boundaries of words, as RE2's own "\b" knows ASCII only: `boundaries.py`.
+BOUNDARY, NO_BOUNDARY = "\ufdd0", "\ufdd1"
+_MARKS = r"\x{fdd0}\x{fdd1}"
+_MARK_OF = {"b": r"(?:\x{fdd0})", "<": r"(?:\x{fdd0})", ">": r"(?:\x{fdd0})", "B": r"(?:\x{fdd1})"}
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _ESCAPE = re.compile(r"\\(?:[pP](?:\{[^}]*\}|.)|x(?:\{[^}]*\}|.{2})|u\{[^}]*\}|u.{4}|[0-7]{1,3}|.)", re.DOTALL)
 _CODE = re.compile(r"\\u(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{4}))")
@@ -43,6 +52,7 @@ class Read(NamedTuple):
         ignores_case: whether any part of it does; then texts of clauses may have either case.
         has_newline: whether it asks for a line end, so that a match may have several lines.
         has_return: whether it asks for a carriage return.
+        for_marked: the same for lines with marks at their boundaries of words; empty if it asks for none.
     """
 
     translated: str
@@ -51,6 +61,12 @@ class Read(NamedTuple):
     ignores_case: bool
     has_newline: bool
     has_return: bool
+    for_marked: str
+
+    @property
+    def without_boundaries(self) -> str:
+        """A pattern for unmarked lines that matches at least where this one does."""
+        return self.for_marked.replace(_MARK_OF["b"], "(?:)").replace(_MARK_OF["B"], "(?:)")
 
 
 class _Node(NamedTuple):
@@ -83,7 +99,13 @@ def read_pattern(pattern: str) -> Read:
         reader.pass_on(reader.pattern[reader.place :])
         clauses = ()
     return Read(
-        "".join(reader.out), "".join(reader.ascii), clauses, reader.ignores_case, reader.has_newline, reader.has_return
+        translated="".join(reader.out),
+        for_ascii="".join(reader.ascii),
+        clauses=clauses,
+        ignores_case=reader.ignores_case,
+        has_newline=reader.has_newline,
+        has_return=reader.has_return,
+        for_marked="".join(reader.marked) if reader.has_boundary else "",
     )
 
 
@@ -95,7 +117,8 @@ class _Reader:
         self.place = 0
         self.out: list[str] = []
         self.ascii: list[str] = []
-        self.ignores_case = self.has_newline = self.has_return = False
+        self.marked: list[str] = []
+        self.ignores_case = self.has_newline = self.has_return = self.has_boundary = False
 
     def alternatives(self, depth: int) -> _Node:
         if depth > _MOST_DEPTH:
@@ -146,11 +169,13 @@ class _Reader:
             return self._class()
         if sign == "\\":
             return self._escape()
-        self.pass_on(sign)
         if sign in "^$":
+            self.pass_on(sign, f"[{_MARKS}]*$" if sign == "$" else sign)
             return _NOTHING
         if sign == ".":
+            self.pass_on(sign, _unmarked(rf"[^\n{_MARKS}]"))
             return _ANYTHING
+        self.pass_on(sign, _unmarked(sign))
         return self._literal(sign)
 
     def _group(self, depth: int) -> _Node:
@@ -169,15 +194,17 @@ class _Reader:
 
     def _class(self) -> _Node:
         start, before = self.place, (self.has_newline, self.has_return)
-        self.pass_on("[")
+        self.pass_on("[", f"(?:[{_MARKS}]*[")
         if is_negated := self.pattern.startswith("^", self.place):
-            self.pass_on("^")
-        if self.pattern.startswith("]", self.place):
-            self.pass_on("]")
+            self.pass_on("^", f"^{_MARKS}")
+        if self.pattern.startswith(("]", "-"), self.place):
+            # Plain where it stands first.
+            sign = self.pattern[self.place]
+            self.pass_on(sign, rf"\{sign}")
         while self.place < len(self.pattern):
             sign = self.pattern[self.place]
             if sign == "]":
-                self.pass_on(sign)
+                self.pass_on(sign, "])")
                 break
             if sign == "\\":
                 self._escape(in_class=True)
@@ -203,9 +230,12 @@ class _Reader:
             return _ANYTHING
         escape, sign = found[0], found[0][1]
         self.place = found.end()
-        self._write(*(_translated(escape, words, in_class=in_class) for words in (_UNICODE, _ASCII)))
-        if sign in "bBAz<>":
+        known, for_ascii = (_translated(escape, words, in_class=in_class) for words in (_UNICODE, _ASCII))
+        if sign in "bBAz<>" and not in_class:
+            self.has_boundary |= sign in _MARK_OF
+            self._write(known, for_ascii, _MARK_OF.get(sign, known if sign == "A" else f"[{_MARKS}]*{known}"))
             return _NOTHING
+        self._write(known, for_ascii, known if in_class else _unmarked(known))
         if sign in _CONTROLS:
             return self._literal(_CONTROLS[sign])
         return self._literal(sign) if len(escape) == len(r"\.") and not sign.isalnum() else _ANYTHING
@@ -217,7 +247,7 @@ class _Reader:
             self.pattern = self.pattern[: self.place] + rf"\Q{text[:-1]}\E\Q{text[-1]}\E{rest}"
             text = text[:-1]
         self.place += len(r"\Q") + len(text) + len(end)
-        self._write(rf"\Q{text}\E", rf"\Q{text}\E")
+        self._write(rf"\Q{text}\E", rf"\Q{text}\E", "".join(_unmarked(rf"\Q{sign}\E") for sign in text))
         return self._literal(text)
 
     def _literal(self, text: str) -> _Node:
@@ -228,14 +258,24 @@ class _Reader:
         self.has_newline |= "\n" in text
         self.has_return |= "\r" in text
 
-    def pass_on(self, text: str) -> None:
-        """Take a text over as it is."""
+    def pass_on(self, text: str, marked: str = "") -> None:
+        """Take a text over as it is, for marked lines in another form if there is one."""
         self.place += len(text)
-        self._write(text, text)
+        self._write(text, text, marked or text)
 
-    def _write(self, text: str, for_ascii: str) -> None:
+    def _write(self, text: str, for_ascii: str, marked: str) -> None:
         self.out.append(text)
         self.ascii.append(for_ascii)
+        self.marked.append(marked)
+
+
+def _unmarked(atom: str) -> str:
+    """Write an atom that one character matches as one with marks before it, which are not this character."""
+    if atom.startswith("[^"):
+        atom = f"[^{_MARKS}{atom.removeprefix('[^')}"
+    elif atom.startswith(r"\P"):
+        atom = f"[^{_MARKS}\\p{atom.removeprefix(chr(92) + 'P')}]"
+    return f"(?:[{_MARKS}]*{atom})"
 
 
 def _translated(escape: str, classes: Mapping[str, str], *, in_class: bool) -> str:
@@ -243,7 +283,7 @@ def _translated(escape: str, classes: Mapping[str, str], *, in_class: bool) -> s
 
     Parameters:
         escape: as in the pattern.
-        classes: the characters of "w", "d" and "s".
+        classes: the characters of "w", "d" and "s", and of their opposites where RE2's own are others.
         in_class: whether it stands in brackets.
     """
     sign = escape[1]
@@ -251,10 +291,10 @@ def _translated(escape: str, classes: Mapping[str, str], *, in_class: bool) -> s
         return rf"\x{{{code[1] or code[2]}}}"
     if sign in "<>" and not in_class:
         return r"\b"
-    if sign in classes:
-        return classes[sign] if in_class else f"[{classes[sign]}]"
-    if sign.lower() in classes and sign.isupper() and not in_class:
-        return f"[^{classes[sign.lower()]}]"
+    if in_class:
+        return classes.get(sign, escape)
+    if sign.lower() in classes:
+        return f"[{'^' * sign.isupper()}{classes[sign.lower()]}]"
     # RE2's "\C" is one byte, which may be part of a character; ripgrep has none.
     return r"\c" if sign == "C" else escape
 

@@ -8,11 +8,12 @@ from copy import copy
 from difflib import get_close_matches
 from functools import cached_property, partial
 from itertools import chain, takewhile
-from pathlib import PurePath
+from pathlib import PurePath, PurePosixPath
 from typing import NamedTuple
 
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import QueryError
+from cqm.index.text.addresses import plain_path
 
 _STANDARD = re.compile(
     r"/usr/(?:local/)?(?:lib/)?go(?:-[\d.]+)?/src/|(?:^|/)(?:rustc/\w+|library/(?:core|std|alloc)/src|sysdeps|libsanitizer|rustlib/src|go/src/runtime)/"
@@ -86,7 +87,7 @@ class TreePaths:
             return self
         tree = copy(self)
         tree.by_name = {name: paths for name, paths in ({**self.by_name} | by_name).items() if paths}
-        for text in ("_text", "_lowered"):
+        for text in ("_text", "_lowered", "_folders"):
             tree.__dict__.pop(text, None)
         return tree
 
@@ -131,21 +132,53 @@ class TreePaths:
         Raises:
             QueryError: it may be any of several.
         """
-        matches = self.of(path)
-        paths = [it.path for it in matches if it.grade == _EXACT] or [it.path for it in matches if it.grade > PARTLY]
+        paths = self._sure(path)
         if len(paths) > 1:
             listed = ", ".join(sorted(paths)[:_MOST_LISTED])
             raise QueryError(f"{path} may be any of {len(paths)} files: {listed}.", remedy="Give more of the path.")
         return paths[0] if paths else ""
 
+    def meant(self, path: str) -> str:
+        """Return the file or folder that a path surely means, written in any way or by its end; empty for none.
+
+        Raises:
+            QueryError: it may be any of several files.
+        """
+        asked = plain_path(path).rstrip("/")
+        if found := self.one(asked):
+            return found
+        folders = self._folders_meant(asked)
+        return folders[0] if len(folders) == 1 else ""
+
+    def every_meant(self, path: str) -> list[str]:
+        """Return the files that a path means as `meant` finds them, else folders; several where it may be any."""
+        asked = plain_path(path).rstrip("/")
+        return self._sure(asked) or self._folders_meant(asked)
+
+    def _sure(self, path: str) -> list[str]:
+        matches = self.of(path)
+        return [it.path for it in matches if it.grade == _EXACT] or [it.path for it in matches if it.grade > PARTLY]
+
+    def _folders_meant(self, asked: str) -> list[str]:
+        parts = [part for part in asked.split("/") if part not in {"", ".", ".."}]
+        known = self._folders.get(parts[-1].lower(), ()) if parts else ()
+        return [it for it in known if _common(parts, self._whole(it).split("/")) == len(parts)]
+
     def near(self, path: str) -> list[str]:
-        """Return files whose names are spelled almost as that of a path, best first; none for a long name."""
-        name = path.rpartition("/")[2].lower()
+        """Return files whose names are spelled almost as a path's, else folders; best first, none for a long name."""
+        name = plain_path(path).rstrip("/").rpartition("/")[2].lower()
         if len(name) > _LONGEST_COMPARED:
             return []
-        alike = sorted(it for it in self.by_name if abs(len(it) - len(name)) <= len(name) // 3)
-        names = get_close_matches(name, alike[:_MOST_COMPARED], _MOST_NEAR, _LEAST_LIKE)
-        return [each for known in names for each in sorted(self.by_name[known])[:_MOST_OF_NAME]]
+        return _alike(name, self.by_name) or [f"{it}/" for it in _alike(name, self._folders)]
+
+    @cached_property
+    def _folders(self) -> Mapping[str, Sequence[str]]:
+        """Folders with files by their names in lower case."""
+        by_name: defaultdict[str, list[str]] = defaultdict(list)
+        above = {folder for paths in self.by_name.values() for path in paths for folder in PurePosixPath(path).parents}
+        for folder in sorted(map(str, above)):
+            by_name[_name_of(folder)].append(folder)
+        return by_name
 
     def _of(self, path: str) -> list[Match]:
         asked = [part for part in path.split("/") if part not in {"", ".", ".."}]
@@ -195,6 +228,12 @@ class TreePaths:
 def tree_of(generation: Generation, root: str = "") -> TreePaths:
     """Return the known files of a generation; for the root see `TreePaths`."""
     return generation.paths.view(("tree", root), partial(TreePaths, root=root), TreePaths.changed)
+
+
+def _alike(name: str, known: Mapping[str, Sequence[str]]) -> list[str]:
+    alike = sorted(it for it in known if abs(len(it) - len(name)) <= len(name) // 3)
+    names = get_close_matches(name, alike[:_MOST_COMPARED], _MOST_NEAR, _LEAST_LIKE)
+    return [each for it in names for each in sorted(known[it])[:_MOST_OF_NAME]]
 
 
 def _name_of(path: str) -> str:

@@ -23,6 +23,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.model.changes import ChangedBy, ChangedFile, ChangedLines, Changes, ChangesQuery
 from cqm.index.model.errors import NotIndexedError, QueryError, UnreadableFileError, VanishedFileError
 from cqm.index.model.query import FileState, page_start
+from cqm.index.search.named.tree_paths import tree_of
 from cqm.index.search.symbols.fresh import FreshFiles
 from cqm.index.secrets.file_names import shown_path
 from cqm.index.secrets.redaction import redact
@@ -48,6 +49,7 @@ _ID = re.compile("[0-9a-f]{7,64}")
 _REVISION = re.compile(r"[\w./@+-]{1,200}")
 _BEFORE = re.compile(r"(.+?)((?:[~^]\d{0,5}){1,9})")
 """A commit before another: `HEAD~2`, `main^`, `v1^2~3`."""
+_PATH = re.compile(r"[/\\]|\.\w{1,10}$")
 _LONGEST = 2_000
 
 
@@ -78,6 +80,8 @@ def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
         return _changes(histories, query, (new,), base, old=old.id, within=within)
     if named := _named(folder, last, what):
         return _changes(histories, query, (named,), base, within=within)
+    if path := _path_of(histories, query):
+        what, within = "", "/".join(filter(None, (base, path)))
     known = commits_of(folder, last, within)
     if known is None:
         raise QueryError("git does not tell the commits of this folder.", remedy="`cqm doctor` tells of git.")
@@ -110,6 +114,14 @@ def _head_of(root: Path, folder: Path) -> tuple[str, GitFolder]:
             remedy=f"If it is this project's, run `git config core.worktree {place.top}` there.",
         )
     return last, place
+
+
+def _path_of(histories: Histories, query: ChangesQuery) -> str:
+    """Return the file or folder that a question is the path of; empty for words."""
+    what = query.what.strip()
+    if query.path or " " in what or not _PATH.search(what):
+        return ""
+    return tree_of(histories.generation, str(histories.files.root)).meant(what)
 
 
 def _folder_of(histories: Histories) -> Path:

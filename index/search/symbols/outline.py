@@ -1,5 +1,6 @@
 """Outline a file by its symbols, from the definitions in the index."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from cqm.index.model.errors import NotIndexedError, QueryError
 from cqm.index.model.options import ScanOptions
 from cqm.index.model.query import FileState, page_start
 from cqm.index.model.symbols import Outline, OutlineFile, OutlineQuery, OutlineSymbol
+from cqm.index.search.named.tree_paths import tree_of
 from cqm.index.search.symbols.repository_map import map_of
 from cqm.index.text.declarations import signature_of
 from cqm.index.text.names.parts import last_part
@@ -40,6 +42,8 @@ def outline(generation: Generation, root: Path, options: ScanOptions, query: Out
         raise QueryError(f"`limit {query.limit}`: expected 1 to {_MOST_SYMBOLS}.")
     start = page_start(query.cursor)
     path = root.name if root.is_file() else query.path
+    if path and generation.manifest.files([path]).get(path) is None and not os.path.lexists(root / path):
+        path = tree_of(generation, str(root)).meant(path) or path
     if not path or is_folder(root, path):
         found = map_of(generation, path, start, query.limit)
         if path and not found.total_files:

@@ -21,7 +21,7 @@ from cqm.index.search.named.almost import names_almost
 from cqm.index.search.named.defining import NameLookup, meant_name
 from cqm.index.search.usages.at_line import LinePlace, line_place, symbol_at
 from cqm.index.search.usages.callers import callers_of
-from cqm.index.search.usages.kinds import Line, is_test, lines_of
+from cqm.index.search.usages.kinds import Line, lines_of
 from cqm.index.search.usages.lines import Part, Symbol, files_with, parts_of
 from cqm.index.search.usages.resolve import (
     Meanings,
@@ -281,7 +281,7 @@ def _with_overrides(
 def _calls(lookup: NameLookup, workers: Workers, symbol: str) -> tuple[int, list[Placed]]:
     """Return the number of definitions with a symbol's last name, and the calls of it outside of tests."""
     found = _found(lookup, workers, asked_name(read_question(symbol)))
-    calls = [it for it in _possible_calls(found.references) if not is_test(it[0].path)]
+    calls = [it for it in _possible_calls(found.references) if it[0].group is not ReferenceGroup.TESTS]
     return len(found.defined) + len(found.namesakes), calls
 
 

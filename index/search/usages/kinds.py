@@ -1,5 +1,6 @@
 """Tell how each line uses a name: by the syntax of its file, parsed in a worker, or by its words."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from cqm.chunkers.model import Document
 from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.model.uses import ReferenceGroup
-from cqm.index.ranking.file_roles import role_of
+from cqm.index.ranking.file_roles import TEST, is_test, role_of
 from cqm.index.search.usages.lines import FileLines, Part, Symbol, innermost, text_of_file, whole_files
 from cqm.index.search.usages.words import kind_in_page, kind_of_line
 from cqm.index.workers import Job, Workers
@@ -17,6 +18,9 @@ from cqm.index.workers import Job, Workers
 _MOST_FILES = 400
 _MOST_BYTES = 4_000_000
 """Files to parse for an answer: about a second of a processor. Lines of further files are told by word."""
+_RUST_TEST = re.compile(
+    r"#\[(?:\w+::)*(?:test|rstest|bench|test_case|quickcheck|wasm_bindgen_test|cfg\((?:all\()?test)\b"
+)
 _DOCUMENTS = frozenset({"documentation", "issue"})
 
 
@@ -29,6 +33,7 @@ class Line(NamedTuple):
         declares: kind of the symbol defined in it; empty for none.
         uses: the occurrences in it; none if the kind is told by word.
         by_syntax: whether a grammar told the kind.
+        is_test: whether it is in a test, or in the file of one.
     """
 
     path: str
@@ -40,11 +45,7 @@ class Line(NamedTuple):
     declares: str
     uses: tuple[Occurrence, ...]
     by_syntax: bool
-
-    @property
-    def is_test(self) -> bool:
-        """Whether it is in a test."""
-        return is_test(self.path)
+    is_test: bool
 
     @property
     def group(self) -> ReferenceGroup:
@@ -58,10 +59,30 @@ class Line(NamedTuple):
         return ReferenceGroup.CALLS if self.kind == "call" else ReferenceGroup.USES
 
 
-def is_test(path: str) -> bool:
-    """Whether a file is a test."""
-    role = role_of(path)
-    return role is not None and role.name == "test"
+def _is_in_test(file: FileLines, parts: Sequence[Part], number: int) -> bool:
+    """Whether a line is in the file of a test, or in a test beside the program: by its kind, name or attributes."""
+    role = role_of(file.path)
+    if role is not None and role.name == TEST:
+        return True
+    return any(
+        is_test(file.language, it.kind, it.name) or (file.language == "rust" and _has_test_above(part, it))
+        for part in parts
+        for it in part.symbols
+        if it.first <= number <= it.last
+    )
+
+
+def _has_test_above(part: Part, symbol: Symbol) -> bool:
+    """Whether an attribute of Rust, on a line of a symbol or above it, makes it a test."""
+    lines, line = part.text.split("\n"), symbol.line - part.start
+    while line >= 0:
+        text = lines[line].strip()
+        if _RUST_TEST.match(text):
+            return True
+        if line + part.start < symbol.first and not text.startswith(("#", "/")):
+            return False
+        line -= 1
+    return False
 
 
 def lines_of(
@@ -132,6 +153,7 @@ def _by_syntax(file: FileLines, parts: Sequence[Part], uses: Sequence[Occurrence
             first.declares,
             of_line,
             by_syntax=True,
+            is_test=_is_in_test(file, parts, number),
         )
 
 
@@ -149,6 +171,6 @@ def _by_word(file: FileLines, parts: Sequence[Part], name: str) -> Iterator[Line
 def _line(file: FileLines, parts: Sequence[Part], number: int, kind: str) -> Line:
     # A definition that only a word tells is none.
     kind = VALUE if kind == DEFINITION else kind
-    return Line(
-        file.path, file.language, number, file.lines[number], kind, innermost(parts, number), "", (), by_syntax=False
-    )
+    around, is_in_test = innermost(parts, number), _is_in_test(file, parts, number)
+    text = file.lines[number]
+    return Line(file.path, file.language, number, text, kind, around, "", (), by_syntax=False, is_test=is_in_test)

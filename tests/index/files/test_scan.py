@@ -189,6 +189,19 @@ def test_a_file_over_the_size_limit_is_skipped(tmp_path: Path) -> None:
     }
 
 
+def test_a_dump_may_be_larger_if_what_it_defines_is_not(tmp_path: Path) -> None:
+    rows = "INSERT INTO a VALUES " + ", ".join(f"({n}, 'x')" for n in range(30)) + ";\n"
+    write(tmp_path, "dump.sql", text=f"CREATE TABLE a (b int);\n{rows * 3}CREATE VIEW c AS SELECT 1;\n")
+    write(tmp_path, "large.sql", text="CREATE TABLE a (b int);\n" * 9)
+    write(tmp_path, "small.sql", text="INSERT INTO a VALUES (1);\n")
+    options = ScanOptions(max_file_bytes=100)
+    assert read_file(tmp_path, "large.sql", options).skip is SkipReason.TOO_LARGE
+    assert "VALUES (1);" in read_file(tmp_path, "small.sql", options).text
+    dump = read_file(tmp_path, "dump.sql", ScanOptions(max_file_bytes=240)).text.split("\n")
+    assert (dump[0], dump[2:]) == ("CREATE TABLE a (b int);", ["", "", "CREATE VIEW c AS SELECT 1;", ""])
+    assert skipped(tmp_path, ScanOptions(max_file_bytes=60)) == {"dump.sql": SkipReason.TOO_LARGE}
+
+
 def test_a_description_of_an_interface_may_be_larger_than_other_data(tmp_path: Path) -> None:
     write(tmp_path, "api.json", text='{"components": "' + "x" * 300 + '",\n "openapi": "3.0.0", "paths": {}}')
     write(tmp_path, "data.json", text='{"rows": ["' + "x" * 300 + '"]}')

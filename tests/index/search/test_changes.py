@@ -158,3 +158,9 @@ def test_each_file_of_a_commit_is_named_also_if_it_is_deleted_or_only_lost_lines
         found = opened.changes(ChangesQuery("HEAD"))
     assert [(it.path, it.added, it.removed) for it in found.files] == [("old.py", 0, 2), ("a.md", 0, 2)]
     assert (found.parts, found.changed) == ((), 2)
+
+
+def test_a_path_alone_is_answered_by_the_commits_that_changed_it(index: Index) -> None:
+    for what in ("tests/test_app.py", "test_app.py", r"tests\Test_App.py"):
+        found = index.changes(ChangesQuery(what))
+        assert [it.subject for it in found.commits] == ["fix: Limit retries of requests (#12)"], what

@@ -159,14 +159,12 @@ def test_a_text_is_found_wherever_a_plain_scan_finds_it(index: Index, literal: s
     assert answer.matched.is_complete
 
 
-BOUNDARY = r"(?a:\b)"
-"""RE2 knows the boundaries of words of ASCII alone."""
-
 PIECES = some.one_of(
     some.sampled_from(["fetch", "_page", "ctx", r"\.", "Bind", r"\(", "get", "User", "k", "s", "ß", "ta", "task", " "]),
     some.sampled_from(
         [".", r"\w+", r"\d*", r"\s", "[Cc]", "[^(]", "(?:fetch|get)", "(Bind|task)?", "e?", "(?:ta){1,2}"]
     ),
+    some.sampled_from([r"\b", r"\B", r"[\W_]", r"[^\W\d]", "größe", "[^-ß]", "é"]),
     some.sampled_from(["^", "$", r"\b", "|", ".*", "a{2,}", "(?:x|)", "[a-z]+"]),
 )
 UNBOUNDED = re.compile(r"\.\*|\\w\+|\\d\*|\[a-z\]\+")
@@ -188,12 +186,18 @@ PATTERNS = some.builds(
 @example(r"\)$")
 @example(r"\b[Cc]")
 @example(r"größe|(?i)KELVIN")
+@example(r"\bgröße\b")
+@example(r"(?i)\bGRÖSSE\b|\bDÉJÀ_VU\b")
+@example(r"\bgr\b|\bvu")
+@example(r"fr\b|en\B")
+@example(r"\b\bdéjà[\W_]")
+@example(r"[^\W\d]+ße\b")
 def test_a_pattern_matches_the_lines_that_a_plain_scan_with_another_engine_matches(index: Index, pattern: str) -> None:
     with warnings.catch_warnings():
         # Python wants flags in front.
         warnings.simplefilter("ignore")
         asked = pattern if pattern.startswith("(?i)") else pattern.replace("(?i)KELVIN", "(?i:KELVIN)")
-        plain = re.compile(asked.replace(r"\b", BOUNDARY))
+        plain = re.compile(asked)
     answer = find(index, pattern, SearchMode.REGEX)
     found = places(answer)
     while answer.next_cursor:

@@ -281,6 +281,13 @@ NOTATIONS = [
     ("===", "Chain.==="),
     ("AcceptEntry#<=>", "AcceptEntry.<=>"),
     ("AcceptEntry#[]", "AcceptEntry.[]"),
+    # References of documents.
+    (":py:meth:`~app.Request.url`", "Request.url"),
+    (":class:`the request <Request>`", "Request"),
+    ("[`UnixStream::as_raw_fd()`]", "UnixStream.as_raw_fd"),
+    ("[`Listener`](crate::net::Listener)", "Listener"),
+    ("{@link LinkedMap#toJson(int) as text}", "LinkedMap.toJson"),
+    ('<see cref="M:App.Nil.Typeless"/>', "Nil.Typeless"),
     # Test runners.
     ("=== RUN   attempt_connect", "attempt_connect"),
     ("--- FAIL: attempt_connect/ipv6 (0.01s)", "attempt_connect"),

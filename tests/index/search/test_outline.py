@@ -182,3 +182,8 @@ def test_members_on_one_line_are_told_by_name_each_inside_of_its_own_symbol(one_
     lines = outline_text(found, mark="#00000000").split("\n")[2:-1]
     assert len(lines) == len({*lines}) == len(file.symbols)
     assert all(last_part(it.symbol) in line for it, line in zip(file.symbols, lines, strict=True))
+
+
+def test_a_file_is_meant_by_the_end_of_its_path_in_any_case(index: Index) -> None:
+    for path in ("core.py", "SRC/Core.py", r"src\core.py", "tree/src/core.py"):
+        assert index.outline(OutlineQuery(path)).path == "src/core.py", path

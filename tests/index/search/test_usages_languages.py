@@ -1,6 +1,7 @@
 """Calls told in every language with a grammar, in templates, and names with hyphens."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from indexed_tree import indexed_tree
@@ -578,3 +579,64 @@ def test_calls_within_bindings_and_words_that_only_begin_as_these_were_told_as_v
 def test_the_parameter_of_a_type_was_told_as_the_tag_of_a_component(index: Index) -> None:
     told = index.usages("ShopOrder", limit=1000)
     assert [it.kind for it in told.references if it.path == "list.vue" and it.kind == "call"] == []
+
+
+BESIDE = {
+    # By file: the text, the lines in tests beside the program, those outside of them.
+    "a.rs": (
+        """\
+pub fn total() -> i32 { 2 }
+pub fn uses() -> i32 { total() }
+#[test]
+fn is_two() { assert_eq!(total(), 2); }
+#[tokio::test]
+// Waits.
+async fn waits() { assert_eq!(total(), 2); }
+#[inline]
+fn further() -> i32 { total() }
+#[cfg(test)]
+mod checks {
+    fn helper() -> i32 { super::total() }
+}
+""",
+        {4, 7, 12},
+        {2, 9},
+    ),
+    "a.zig": (
+        """\
+pub fn total() i32 { return 2; }
+pub fn uses() i32 { return total(); }
+test "is two" {
+    try expect(total() == 2);
+}
+""",
+        {4},
+        {2},
+    ),
+    "a.jl": (
+        """\
+total() = 2
+uses() = total()
+@testset "two" begin
+    @test total() == 2
+end
+""",
+        {4},
+        {2},
+    ),
+    "a.d": (
+        "int total() { return 2; }\nint uses() { return total(); }\nunittest {\n    assert(total() == 2);\n}\n",
+        {4},
+        {2},
+    ),
+    "a.py": ("def total():\n    return 2\n\n\ndef test_total():\n    assert total() == 2\n\n\nx = total()\n", {6}, {9}),
+}
+
+
+def test_lines_in_tests_beside_the_program_are_told_as_tests(tmp_path: Path) -> None:
+    with indexed_tree(tmp_path, {path: text for path, (text, _, _) in BESIDE.items()}) as index:
+        found = index.usages("total").references
+    for path, (_, in_tests, others) in BESIDE.items():
+        groups = {it.line: it.group for it in found if it.path == path}
+        assert {line for line, group in groups.items() if group is ReferenceGroup.TESTS} == in_tests, path
+        assert groups.keys() >= others, path

@@ -113,6 +113,11 @@ def test_another_commit_makes_an_index_stale_by_so_many_commits_also_for_other_p
         assert (status.freshness.state, status.commits_behind) == (FreshState.STALE, 3)
     index.update()
     assert (index.status(look=True).freshness.state, index.status().commits_behind) == (FreshState.FRESH, 0)
+    # A commit that changes no file leaves the index as fresh as it was, as a look at the files tells.
+    git(tree, "commit", "--allow-empty", "-qm", "nothing")
+    looked = index.status(look=True)
+    assert (looked.freshness.state, looked.commits_behind) == (FreshState.FRESH, 0)
+    assert index.status().freshness.state is FreshState.STALE
 
 
 def test_a_commit_made_while_the_files_were_compared_is_not_the_indexed_one(index: Index, tree: Path) -> None:

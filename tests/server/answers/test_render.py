@@ -227,6 +227,15 @@ def test_ten_definitions_of_the_name_asked_for_are_a_line_each_and_passages_on_r
     assert HIT.text in render_answer(query, replace(found, asked_names=()), 6000, mark=MARK)
 
 
+def test_a_definition_found_in_two_chunks_is_one_compact_line_and_overloads_are_two() -> None:
+    long, other = definitions(2)
+    overload = replace(long, line=90)
+    hits = (long, other, replace(long, start_line=40, end_line=80), overload)
+    text = render_answer(QUERY, replace(ANSWER, hits=hits), 6000, mark=MARK, compact=True)
+    assert [text.count(it) for it in ("file_0.py:7 ", "file_0.py:90 ", "file_1.py:7 ")] == [1, 1, 1]
+    assert text.index("file_0.py:7") < text.index("file_1.py:7")
+
+
 def test_compact_lines_beyond_the_budget_are_counted() -> None:
     found = replace(ANSWER, hits=(HIT, *definitions(60)))
     text = render_answer(QUERY, found, 400, mark=MARK, compact=True)

@@ -52,6 +52,8 @@ def test_the_index_can_live_in_the_project(cqm: "Cqm") -> None:
         (["search"], "Expected one of QUERY"),
         (["search", "x", "--batch", "-"], "Expected one of QUERY"),
         (["search", "x", "--path", "missing"], "does not exist"),
+        (["outline", "Parser.py"], "does not exist. Did you mean src/parser.py?"),
+        (["search", "x", "--path", r"src\parsr.py"], "does not exist. Did you mean src/parser.py?"),
         (["search", "x", "--limit", "101"], "1<=x<=100"),
         (["search", "x", "--mode", "fuzzy"], "'fuzzy' is not one of"),
         (["search", "x", "--changed-since", "yesterday"], "`--changed-since yesterday`: expected a span such as 2d or"),

@@ -403,7 +403,7 @@ async def test_a_mistake_is_explained_with_its_remedy(connect: Connect, project:
     mistakes: list[tuple[dict[str, Any], str]] = [
         ({"query": " "}, "The query is empty. Ask a question"),
         ({"like": "src/nowhere.py:3"}, "src/nowhere.py is not in the index. Give the path"),
-        ({"like": "limits.py:3"}, "limits.py is not in the index. Is it src/limits.py?"),
+        ({"like": "limit.py:3"}, "limit.py is not in the index. Is it src/limits.py?"),
         ({"like": "src/limits.py:99"}, "`like src/limits.py:99`: expected lines 1 to 6;"),
         ({"like": "src/limits.py"}, "`like src/limits.py`: expected path:line or path:first-last. Write a path"),
         ({"query": "x", "like": "src/limits.py:4"}, "expected one of them"),
@@ -415,6 +415,33 @@ async def test_a_mistake_is_explained_with_its_remedy(connect: Connect, project:
     async with connect(project) as client:
         for arguments, part in mistakes:
             assert part in await refusal(client, "search", **arguments)
+
+
+async def test_a_path_written_in_any_way_is_answered_and_a_slip_is_told_the_nearest_by_every_tool(
+    connect: Connect, project: Path
+) -> None:
+    tools: dict[str, Callable[[str], dict[str, str]]] = {
+        "outline": lambda path: {"path": path},
+        "read": lambda path: {"what": path},
+        "search": lambda path: {"query": "retries", "path": path},
+        "usages": lambda path: {"name": "limit_retries", "path": path},
+        "chunk_preview": lambda path: {"path": path},
+    }
+    meant = (
+        "limits.py",
+        "Src/Limits.py",
+        r"src\limits.py",
+        "project/src/limits.py",
+        "@src/limits.py",
+        "src/limits.py/",
+    )
+    async with connect(project) as client:
+        await call(client, "index_path")
+        for tool, arguments in tools.items():
+            for path in meant:
+                assert "src/limits.py" in await call(client, tool, **arguments(path)), (tool, path)
+            for path in ("limts.py", "scr/limits.py", "src/limit.py"):
+                assert "src/limits.py" in await refusal(client, tool, **arguments(path)), (tool, path)
 
 
 @IN_BOTH_MODES
@@ -1118,8 +1145,12 @@ async def test_a_search_and_the_status_tell_programs_how_fresh_the_index_is_and_
         head = run(["git", "rev-parse", "HEAD"]).stdout.decode().strip()
         assert status["root"] == str(project)
         assert status["freshness"]["git_head"] == head
-        if status["freshness"]["indexed_head"] != head:  # else the watcher has noticed the commit already
-            assert (status["freshness"]["state"], status["commits_behind"]) == ("stale", 1)
+        # It changed no file.
+        assert (status["freshness"]["state"], status["commits_behind"]) == ("fresh", 0)
+        answer = await facts(client, "search", "cqm/answer", query="limit_attempts")
+        while answer["freshness"]["pending"] is None:  # while the files are compared with the new commit
+            answer = await facts(client, "search", "cqm/answer", query="limit_attempts")
+        assert answer["freshness"]["state"] == "fresh"
         assert (status["building"], status["pending"], status["stopped"]) == (None, 0, None)
 
 

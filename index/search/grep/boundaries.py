@@ -1,0 +1,79 @@
+"""Find a pattern that asks for boundaries of words beside letters of any script.
+
+RE2's own boundaries are those of ASCII words: in "größe" it sees two, before and after "öß". A line with other letters
+is looked at with marks in it: a character at each boundary, another one everywhere else, and the pattern for marked
+lines passes over them.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cqm.index.search.grep.syntax import ANY_WORD, BOUNDARY, NO_BOUNDARY, Read
+
+if TYPE_CHECKING:
+    import re2
+
+_LONGEST = 1 << 17
+"""Bytes of a line to be marked, which takes .1 s. Longer ones have the boundaries of ASCII."""
+_TIMES = 2
+"""Marks in a place, so that a pattern may ask for it twice."""
+_ON, _OFF = BOUNDARY * _TIMES, NO_BOUNDARY * _TIMES
+_MARKS = BOUNDARY.encode(), NO_BOUNDARY.encode()
+_WIDTH = len(_MARKS[0])
+
+
+class Boundaries:
+    """Finds a pattern in texts that are not ASCII alone.
+
+    Parameters:
+        read: a pattern that asks for boundaries, and for no line end.
+        for_ascii: compiled for texts of ASCII.
+        options: to compile with.
+    """
+
+    def __init__(self, read: Read, for_ascii: "re2._Regexp", options: "re2.Options") -> None:
+        import re2
+
+        self._for_ascii = for_ascii
+        self._marked, self._possible = (
+            re2.compile(f"(?m:{it})".encode(), options) for it in (read.for_marked, read.without_boundaries)
+        )
+        self._words = re2.compile(f"[{ANY_WORD}]+", options)
+
+    @property
+    def programsize(self) -> int:
+        """Instructions of the compiled pattern."""
+        return int(self._marked.programsize)
+
+    def spans(self, text: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield first byte and the one after the last of each match in some lines of a text, without overlap."""
+        while start <= end and (found := self._possible.search(text, start, end)):
+            first = text.rfind(b"\n", start, found.start()) + 1 or start
+            last = text.find(b"\n", found.start(), end)
+            last = end if last < 0 else last
+            yield from self._in_line(text, first, last)
+            start = last + 1
+
+    def _in_line(self, text: bytes, first: int, last: int) -> Iterator[tuple[int, int]]:
+        line = text[first:last]
+        if line.isascii() or len(line) > _LONGEST:
+            yield from (found.span() for found in self._for_ascii.finditer(text, first, last))
+            return
+        marked = self._with_marks(line.decode("utf-8", "replace")).encode()
+        place, marks = 0, 0
+        for found in self._marked.finditer(marked):
+            span = []
+            for at in found.span():
+                marks += sum(marked.count(mark, place, at) for mark in _MARKS)
+                place = at
+                span.append(first + at - marks * _WIDTH)
+            yield span[0], span[1]
+
+    def _with_marks(self, line: str) -> str:
+        parts, end = [], 0
+        for found in self._words.finditer(line):
+            parts += [_OFF.join(line[end : found.start()]), _OFF.join(found[0])]
+            end = found.end()
+        parts.append(_OFF.join(line[end:]))
+        # At either end of a line is no word.
+        return f"{_OFF if parts[0] or not line else ''}{_ON.join(parts)}{_OFF if parts[-1] else ''}"
