@@ -81,7 +81,7 @@ class Growing:
             step()
         except StoppedError:
             self._is_over = True
-        except StoreError as error:
+        except (StoreError, OSError) as error:
             self._is_over = True
             _log.warning("The index in %s stays in memory: %s", self._generation.place.parent, error)
 
