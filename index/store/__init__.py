@@ -6,6 +6,7 @@ __all__ = [
     "collection",
     "edge",
     "frequencies",
+    "frozen",
     "layered",
     "open",
     "qdrant",

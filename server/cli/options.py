@@ -68,7 +68,9 @@ class InItsProject(click.Path):
         except click.BadParameter as error:
             if not (near := _near(os.fsdecode(value))):
                 raise
-            self.fail(f"{error.message} Did you mean {' or '.join(near)}?", param, ctx)
+            from cqm.server.console import one_line  # start-up time
+
+            self.fail(f"{error.message} Did you mean {one_line(' or '.join(near))}?", param, ctx)
         if isinstance(found, Path) and (root := left_by_link(found)):
             around = f"the project {root}" if is_project(root) else f"{root}"
             self.fail(f"{found}: a link leads out of {around}. Give {found.resolve()} itself.", param, ctx)

@@ -2,6 +2,6 @@
 
 from cqm.chunkers.languages.sql.row import SQL
 
-__all__ = ["ROWS", "SQL"]
+__all__ = ["ROWS", "SQL", "rows"]
 
 ROWS = (SQL,)

@@ -74,7 +74,13 @@ def test_filters_and_pages_are_those_of_any_search(index: Index) -> None:
     assert {hit.path for hit in index.search(replace(like, include=("canvas.py",))).hits} == {"canvas.py"}
 
 
-@pytest.mark.parametrize("like", ["lib/none.py:1", "settings.py:3", "lib/settings.py:900", "lib/settings.py:0", "lib"])
+def test_a_file_is_meant_by_the_end_of_its_path_in_any_case(index: Index) -> None:
+    whole = index.search(Query("", like="lib/settings.py:3"))
+    for like in ("settings.py:3", "Lib\\Settings.py:3"):
+        assert index.search(Query("", like=like)).hits == whole.hits
+
+
+@pytest.mark.parametrize("like", ["lib/none.py:1", "setings.py:3", "lib/settings.py:900", "lib/settings.py:0", "lib"])
 def test_a_place_that_is_not_there_is_an_error_with_a_remedy(index: Index, like: str) -> None:
     with pytest.raises(QueryError) as refused:
         index.search(Query("", like=like))
