@@ -18,7 +18,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.errors import CqmError
-from cqm.index.disk.durable import replace_file, require_room
+from cqm.index.disk.durable import require_room
 from cqm.index.disk.size import size_on_disk
 from cqm.index.generations.folders import manifest_path
 from cqm.index.manifest.facts import COMPLETE_FACT
@@ -27,7 +27,7 @@ from cqm.index.remote.deadline import StoppedError
 from cqm.index.store.base import Point
 from cqm.index.store.collection import FROZEN_FILE, read_frozen, write_note
 from cqm.index.store.edge import EdgeStore
-from cqm.index.store.frequencies import Counting, TermCounts, frequency_lines
+from cqm.index.store.frequencies import Counting, TermCounts, write_frequencies
 from cqm.index.store.frozen import FIRST_LAYER, FrozenNote, FrozenPart, Parts, parts_of
 from cqm.index.store.layered import LayeredStore
 from cqm.index.store.open import open_frozen
@@ -41,11 +41,12 @@ FROZEN_FROM = 50_000
 FROZEN_AGAIN_FROM = 25_000
 """Changes over a base from which they go into a new one: so many take 80 MB, and the first question 1.3 s to read."""
 PART_POINTS = 1 << 17
-"""Points of a part of a base: to write so many takes 1.2 GB of memory."""
+"""Points of a part of a base. To read and write 100,000 took 1.1 GB of a process's own memory."""
 COPY = "copy"
 _FREQUENCIES = "frequencies-1.jsonl"
 _BYTES_TO_READ, _BYTES_TO_WRITE = 5_600, 9_500
-"""Memory that the process takes for a point of a shard that it reads, and of a part that it writes."""
+"""Memory that the process takes for a point of a shard that it reads, and of a part that it writes: from 7.9 GB for
+1,395,281 chunks opened, and 2.1 GB for 266,317 both read and written, and a fifth more."""
 _LOOK_SECONDS = 0.2
 _NICE = 19
 
@@ -172,7 +173,7 @@ def _freeze(place: Path, spaces: Mapping[str, int]) -> None:
         StoreError, DamagedIndexError: they cannot be written, or the copy cannot be read.
     """
     parts, counted = (_merged if (place / COPY / FROZEN_FILE).exists() else _filled)(place, spaces)
-    replace_file(place / _FREQUENCIES, "\n".join(line.decode() for line in frequency_lines(counted)))
+    write_frequencies(place / _FREQUENCIES, counted)
     layer = EdgeStore(place / FIRST_LAYER, weighs=False)
     with closing(layer):
         layer.create(spaces)
@@ -206,7 +207,8 @@ def _merged(place: Path, spaces: Mapping[str, int]) -> tuple[list[FrozenPart], M
     former = open_frozen(place / COPY, base=base)
     former.load()
     with closing(former):
-        parts = [replace(part, points=part.points - _forget(base, part, former.hidden)) for part in note.parts]
+        hidden = former.hidden
+        parts = [replace(part, points=part.points - _forget(base, part, hidden)) for part in note.parts]
         anew = [part for part in parts if not part.is_mapped]
         mapped = sorted((part for part in parts if part not in anew), key=lambda part: part.points)
         if mapped and mapped[0].points + former.changes <= PART_POINTS:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
-from cqm.index.disk.durable import replace_file, require_room, sync_folder
+from cqm.index.disk.durable import require_room, sync_folder
 from cqm.index.disk.size import size_on_disk
 from cqm.index.generations.freezing import COPY, copy_to, freeze_copy
 from cqm.index.generations.generation import Generation
@@ -18,13 +18,13 @@ from cqm.index.model.errors import StoreError
 from cqm.index.remote.deadline import StoppedError
 from cqm.index.store.collection import read_frozen, write_note
 from cqm.index.store.edge import EdgeStore
-from cqm.index.store.frequencies import frequency_lines
+from cqm.index.store.frequencies import write_frequencies
 from cqm.index.store.frozen import FIRST_LAYER, WORK_FOLDER, FrozenNote, FrozenPart, Parts, parts_of
 from cqm.index.store.layered import LayeredStore
 from cqm.index.store.open import open_frozen
 
 FULL_FROM = 100_000
-"""Points of a full layer. So many take .5 GB, and the process that writes the part 1.3 GB for a minute."""
+"""Points of a full layer. So many take .5 GB, and the process that writes the part 1.1 GB of its own for a minute."""
 WORTH_FROM = 25_000
 """Points that an update has to write before any layer becomes a part, and of the last layer that does."""
 _log = logging.getLogger(__name__)
@@ -130,7 +130,7 @@ class Growing:
         layer = EdgeStore(place / joined.layer, self._generation.manifest.settling, weighs=False)
         layer.create(spaces)
         layer.flush()
-        replace_file(place / joined.frequencies, "\n".join(line.decode() for line in frequency_lines(counted)))
+        write_frequencies(place / joined.frequencies, counted)
         self._note(joined)
         base = parts_of(place, joined, _shards(store) | {note.layer: store.layer})
         self._generation.store = store.begun_over(joined, base, layer, counted)

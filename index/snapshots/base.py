@@ -7,7 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO
 
-from cqm.index.disk.durable import replace_file
 from cqm.index.generations.generation import Generation
 from cqm.index.manifest.facts import HEAD_FACT
 from cqm.index.manifest.rows import ChunkRow, FileRow
@@ -23,7 +22,7 @@ from cqm.index.snapshots.write import points_to_carry, rows_to_carry, write_with
 from cqm.index.store.base import Point
 from cqm.index.store.bases import MARKS, SharedBase, parts, put_parts
 from cqm.index.store.collection import FREQUENCIES_FILE, BaseNote, write_note
-from cqm.index.store.frequencies import Counting, TermCounts, frequency_lines, read_frequencies
+from cqm.index.store.frequencies import Counting, TermCounts, frequency_lines, read_frequencies, write_frequencies
 from cqm.index.store.qdrant import QdrantStore
 from cqm.index.store.qdrant_reader import QdrantReader
 
@@ -96,11 +95,11 @@ class Taking(Restoring):
             StoreError: the folder cannot be written.
         """
         try:
-            lines = frequency_lines(read_frequencies(self._records))
+            counted = read_frequencies(self._records)
         except ValueError as error:
             raise damaged(self._archive.file, str(error)) from error
         try:
-            replace_file(place / FREQUENCIES_FILE, "\n".join(line.decode() for line in lines))
+            write_frequencies(place / FREQUENCIES_FILE, counted)
         except OSError as error:
             raise StoreError(f"{place} cannot be written: {error}.", remedy="Free space.") from error
         write_note(place, self._note)

@@ -7,8 +7,10 @@ store with all points would give them: scores are those of a fresh index.
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cqm.index.disk.durable import replace_file
 from cqm.index.store.base import WORDS, Indices, Point
 from cqm.index.text.terms import SparseTerms
 
@@ -87,6 +89,15 @@ def frequency_lines(counted: Mapping[str, TermCounts]) -> Iterator[bytes]:
             some = slice(start, start + _MOST_IN_LINE)
             told = {"indices": _hexadecimal(indices[some]), "counts": _hexadecimal(counts[some])}
             yield json.dumps({"name": name, "points": points, **told, "is_last": start == starts[-1]}).encode()
+
+
+def write_frequencies(path: Path, counted: Mapping[str, TermCounts]) -> None:
+    """Write frequencies to a file, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    replace_file(path, "\n".join(line.decode() for line in frequency_lines(counted)))
 
 
 def read_frequencies(lines: Iterator[bytes]) -> dict[str, TermCounts]:

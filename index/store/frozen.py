@@ -203,8 +203,11 @@ def parts_of(place: Path, note: FrozenNote, known: Mapping[str, EdgeStore] = NO_
         note: names them.
         known: shards that are open, by their folders.
     """
-    folders = {part.folder: EdgeStore(place / part.folder, is_settled=True, weighs=False) for part in note.parts}
-    return Parts({part.folder: (known.get(part.folder, folders[part.folder]), part.spaces) for part in note.parts})
+
+    def shard(folder: str) -> EdgeStore:
+        return known.get(folder) or EdgeStore(place / folder, is_settled=True, weighs=False)
+
+    return Parts({part.folder: (shard(part.folder), part.spaces) for part in note.parts})
 
 
 def best(some: Mapping[str, float], others: Mapping[str, float], limit: int) -> dict[str, float]:

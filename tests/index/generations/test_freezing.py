@@ -1,14 +1,12 @@
 """A frozen index: its points are in a base that is mapped from disk, and what changes is in a layer over it."""
 
 import json
-import os
-import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from frozen_elsewhere import kill_freezing
 
 from cqm.index.engine import Index
 from cqm.index.generations import freezing
@@ -113,11 +111,7 @@ def test_freezing_that_ends_early_leaves_the_index_as_it_was_and_nothing_behind(
     before, folders = answers(index), {path.name for path in index.folder.iterdir() if path.is_dir()}
 
     def kill() -> bool:
-        for process in Path("/proc").iterdir():
-            with suppress(OSError, ValueError):
-                said = (process / "cmdline").read_bytes()
-                if b"cqm.index.generations.freezing" in said and os.fsencode(index.folder) in said:
-                    os.kill(int(process.name), signal.SIGKILL)
+        kill_freezing(index.folder)
         return False
 
     if ended == "cancelled":

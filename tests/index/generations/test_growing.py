@@ -1,14 +1,12 @@
 """A growing index: its points go into parts that are mapped from disk while files go on coming."""
 
-import os
-import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from frozen_elsewhere import kill_freezing
 
 from cqm.index.engine import Index
 from cqm.index.generations import freezing, growing
@@ -49,14 +47,6 @@ def answers(index: Index) -> object:
 def parts(index: Index) -> list[str]:
     note = read_frozen(index._lineage.serving.place)
     return [part.folder for part in note.parts] if note else []
-
-
-def kill_what_writes(folder: Path) -> None:
-    for process in Path("/proc").iterdir():
-        with suppress(OSError, ValueError):
-            said = (process / "cmdline").read_bytes()
-            if b"cqm.index.generations.freezing" in said and os.fsencode(folder) in said:
-                os.kill(int(process.name), signal.SIGKILL)
 
 
 @pytest.fixture
@@ -141,7 +131,7 @@ def test_a_part_whose_writing_is_killed_stays_in_memory_until_the_index_is_froze
 
         def kill() -> bool:
             if len(calls) == 2:
-                kill_what_writes(place)
+                kill_freezing(place)
             return cancelled()
 
         write(place, spaces, kill, is_awaited=is_awaited)
