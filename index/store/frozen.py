@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -147,12 +147,16 @@ class Parts:
         return {name for shard in self.by_folder.values() for name in shard.ids_of_path(path)}
 
     def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
-        """See `Store.search`."""
+        """See `Store.search`. A shard tells only what is better than the last result so far."""
         found: list[dict[str, float]] = [{} for _ in searches]
+        rest = [*searches]
         for shard, known in self._named:
-            asked = [place for place, search in enumerate(searches) if search.using in known]
-            for place, scores in zip(asked, shard.search([searches[place] for place in asked]), strict=True):
-                found[place] = best(found[place], scores, searches[place].limit)
+            asked = [place for place, search in enumerate(rest) if search.using in known]
+            for place, scores in zip(asked, shard.search([rest[place] for place in asked]), strict=True):
+                if scores:
+                    found[place] = best(found[place], scores, rest[place].limit)
+                if len(found[place]) == rest[place].limit:
+                    rest[place] = replace(rest[place], above=min(found[place].values()))
         return found
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:

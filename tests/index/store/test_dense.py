@@ -3,7 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cqm.index.store.base import Nearest, Point
+from cqm.index.store import edge_shards
+from cqm.index.store.base import Nearest, Point, PointFilter
 from cqm.index.store.edge import EdgeStore
 
 
@@ -42,3 +43,45 @@ def test_the_nearest_vectors_and_their_cosines_are_those_of_an_exact_scan(
         assert [*hits.values()] == pytest.approx([exact[int(name, 16)] for name in hits], abs=2e-3)
     store.close()
     assert found >= 0.99 * 50 * len(questions)
+
+
+def test_a_graph_finds_nearly_all_that_a_scan_finds_also_through_a_filter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edge_shards, "_LEAST_IN_GRAPH_KB", 10)
+    rows, questions = unit_vectors(3000, 64, 1), unit_vectors(20, 64, 2)
+    languages = ["go" if number % 3 else "zig" for number in range(len(rows))]
+    store = EdgeStore(tmp_path / "base-1", weighs=False, is_base=True, has_graph=True)
+    store.create({"space": 64})
+    store.upsert(
+        [
+            Point(f"{number:032x}", {"path": "a.py", "language": language}, {}, row, "space")
+            for number, (row, language) in enumerate(zip(rows, languages, strict=True))
+        ]
+    )
+    store.optimize()
+    store.close()
+    assert max(path.stat().st_size for path in tmp_path.rglob("vector_index-space/links_compressed.bin")) > len(rows)
+    store.load()
+    for keep in (None, PointFilter(languages=("zig",))):
+        found = 0
+        for question in questions:
+            exact = rows @ question
+            allowed = [number for number in np.argsort(-exact) if keep is None or languages[number] == "zig"]
+            (hits,) = store.search([Nearest("space", question, 50, keep)])
+            found += len({f"{number:032x}" for number in allowed[:50]} & hits.keys())
+            assert [*hits.values()] == pytest.approx([exact[int(name, 16)] for name in hits], abs=2e-3)
+        assert 0.95 * 50 * len(questions) <= found
+    store.close()
+
+
+def test_results_without_a_higher_score_than_one_known_are_left_out(tmp_path: Path) -> None:
+    rows, question = unit_vectors(300, 64, 1), unit_vectors(1, 64, 2)[0]
+    store = EdgeStore(tmp_path / "shard")
+    store.create({"space": 64})
+    fill(store, rows)
+    (all_hits,) = store.search([Nearest("space", question, 50)])
+    worst = [*all_hits.values()][10]
+    (hits,) = store.search([Nearest("space", question, 50, above=worst)])
+    store.close()
+    assert hits == dict([*all_hits.items()][:10])
