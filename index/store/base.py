@@ -88,14 +88,12 @@ class Nearest:
             unit vector of shape (dimensions,), so scores are cosines.
         limit: points wanted.
         keep: selects points; None for all.
-        above: points without a higher score than this may be left out.
     """
 
     using: str
     vector: "SparseTerms | NDArray[np.float32]"
     limit: int
     keep: PointFilter | None = None
-    above: float | None = None
 
     @property
     def is_empty(self) -> bool:

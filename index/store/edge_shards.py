@@ -158,7 +158,6 @@ def edge_query(search: Nearest) -> "qdrant_edge.QueryRequest":
         limit=search.limit,
         query=edge.Query.Nearest(wanted, using=search.using),
         filter=_edge_filter(search.keep) if search.keep else None,
-        score_threshold=search.above,
         with_payload=False,
         params=params,
     )

@@ -73,15 +73,3 @@ def test_a_graph_finds_nearly_all_that_a_scan_finds_also_through_a_filter(
             assert [*hits.values()] == pytest.approx([exact[int(name, 16)] for name in hits], abs=2e-3)
         assert 0.95 * 50 * len(questions) <= found
     store.close()
-
-
-def test_results_without_a_higher_score_than_one_known_are_left_out(tmp_path: Path) -> None:
-    rows, question = unit_vectors(300, 64, 1), unit_vectors(1, 64, 2)[0]
-    store = EdgeStore(tmp_path / "shard")
-    store.create({"space": 64})
-    fill(store, rows)
-    (all_hits,) = store.search([Nearest("space", question, 50)])
-    worst = [*all_hits.values()][10]
-    (hits,) = store.search([Nearest("space", question, 50, above=worst)])
-    store.close()
-    assert hits == dict([*all_hits.items()][:10])
