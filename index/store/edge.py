@@ -53,7 +53,6 @@ class EdgeStore:
         is_settled: whether the folder's whole content is known to be on disk.
         weighs: whether a new shard weighs words by their document frequencies.
         is_base: whether a new shard is one that is filled once; see `optimize`.
-        has_graph: see `make_shard`.
     """
 
     in_folder = True
@@ -66,12 +65,10 @@ class EdgeStore:
         is_settled: bool = False,
         weighs: bool = True,
         is_base: bool = False,
-        has_graph: bool = False,
     ) -> None:
         self._folder = folder
         self._weighs = weighs
         self._is_base = is_base
-        self._has_graph = has_graph
         self._tree = Tree(folder)
         self._flushing = flushing
         self._is_settled = is_settled
@@ -93,9 +90,7 @@ class EdgeStore:
         """
         with translated(self._folder, "created"):
             shutil.rmtree(self._folder, ignore_errors=True)
-            self._shard = make_shard(
-                self._folder, spaces, weighs=self._weighs, is_base=self._is_base, has_graph=self._has_graph
-            )
+            self._shard = make_shard(self._folder, spaces, weighs=self._weighs, is_base=self._is_base)
             self._made_spaces = dict(spaces)
 
     def load(self) -> None:
@@ -171,12 +166,13 @@ class EdgeStore:
 
     def search(self, searches: Sequence[Nearest]) -> list[dict[str, float]]:
         """Return each search's scores by id, best first; searching together costs less than one by one."""
-        return search_each(searches, self._found)
+        return search_each(searches, lambda asked: self.found([*map(edge_query, asked)]))
 
-    def _found(self, searches: list[Nearest]) -> list[dict[str, float]]:
+    def found(self, requests: Sequence["qdrant_edge.QueryRequest"]) -> list[dict[str, float]]:
+        """Return the scores of each of Edge's own requests by id, best first."""
         import qdrant_edge as edge
 
-        batch = edge.QueryBatchRequest(list(map(edge_query, searches)))
+        batch = edge.QueryBatchRequest([*requests])
         with translated(self._folder, "searched"):
             answers = self._opened().query_batch(batch)
         return [{point_id(point.id): point.score for point in points} for points in answers]

@@ -6,6 +6,7 @@ written in that form.
 
 import re
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -15,8 +16,9 @@ from typing import Any, TypeVar
 
 from cqm.chunkers.errors import CqmError
 from cqm.index.model.errors import REBUILD, DamagedIndexError
-from cqm.index.store.base import WORDS, Indices, Nearest, Point
+from cqm.index.store.base import WORDS, Indices, Nearest, Point, PointFilter
 from cqm.index.store.edge import EdgeStore
+from cqm.index.store.edge_shards import edge_query
 
 FIRST_LAYER, WORK_FOLDER = "shard", "growing"
 _FOLDER = re.compile(r"(base|shard)(-\d{1,9})?")
@@ -26,6 +28,8 @@ _OURS = re.compile(r"((base|shard)(-\d+)?|growing|frequencies-\d+\.jsonl)")
 _SHARES, _LEAST_SHARE = 6, 16
 """Times an equal share of the results that a shard is asked for first: a folder's chunks are often found together, and
 mostly in one shard. With 6 of 17 shards .3 of the 50 searches of a question ask for more, with 3 it is 1.9."""
+_REMEMBERED = 1 << 15
+"""Points whose shard is remembered: some questions ask for 5,000 by their ids."""
 NO_SHARDS: Mapping[str, EdgeStore] = MappingProxyType({})
 Found = TypeVar("Found")
 
@@ -135,6 +139,7 @@ class Parts:
     def __init__(self, named: Mapping[str, tuple[EdgeStore, Iterable[str]]]) -> None:
         self.by_folder = {folder: shard for folder, (shard, _) in named.items()}
         self._named = [(shard, {*WORDS, *spaces}) for shard, spaces in named.values()]
+        self._shard_of: dict[str, EdgeStore] = {}
 
     def load(self) -> None:
         """See `Store.load`."""
@@ -169,12 +174,33 @@ class Parts:
 
     def _asked(self, searches: Sequence[Nearest]) -> Iterator[tuple[EdgeStore, int, dict[str, float]]]:
         """Yield what each shard finds, with the places of its searches."""
+        # A search by ids is another for each shard.
+        requests = {n: edge_query(it) for n, it in enumerate(searches) if not it.is_empty and not _by_ids(it)}
         for shard, known in self._named:
-            places = [place for place, search in enumerate(searches) if search.using in known]
-            answers = shard.search([searches[place] for place in places])
-            for place, scores in zip(places, answers, strict=True):
+            asked = [place for place in requests if searches[place].using in known]
+            wanted = [requests[place] for place in asked]
+            for place, search in enumerate(searches):
+                if _by_ids(search) and search.using in known and (own := self._own(shard, search)):
+                    asked.append(place)
+                    wanted.append(edge_query(own))
+            for place, scores in zip(asked, shard.found(wanted) if wanted else (), strict=True):
                 if scores:
+                    self._remember(shard, scores)
                     yield shard, place, scores
+
+    def _own(self, shard: EdgeStore, search: Nearest) -> Nearest | None:
+        """Return a search by ids without those known to be elsewhere; None if no id is left.
+
+        A filter by 1,000 ids that a shard does not have takes 1.3 ms.
+        """
+        keep = search.keep or PointFilter()
+        ids = tuple(name for name in keep.ids if self._shard_of.get(name, shard) is shard)
+        return replace(search, keep=replace(keep, ids=ids)) if ids and not search.is_empty else None
+
+    def _remember(self, shard: EdgeStore, names: Iterable[str]) -> None:
+        if len(self._shard_of) > _REMEMBERED:
+            self._shard_of = {}
+        self._shard_of |= dict.fromkeys(names, shard)
 
     def payloads(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """See `Store.payloads`."""
@@ -191,14 +217,16 @@ class Parts:
     def _gathered(
         self, ids: Sequence[str], ask: Callable[[EdgeStore, Sequence[str]], Mapping[str, Found]]
     ) -> dict[str, Found]:
-        """Ask one shard after the other for what the ones before don't have."""
+        """Ask each shard for what it is known to have, and for the rest that the ones before don't have."""
         found: dict[str, Found] = {}
-        rest = ids
+        known: defaultdict[EdgeStore | None, list[str]] = defaultdict(list)
+        for name in ids:
+            known[self._shard_of.get(name)].append(name)
+        rest = known[None]
         for shard in self.by_folder.values():
-            if not rest:
-                break
-            found |= ask(shard, rest)
-            rest = [name for name in rest if name not in found]
+            if asked := [*known[shard], *rest]:
+                found |= ask(shard, asked)
+                rest = [name for name in rest if name not in found]
         return found
 
     def count_vectors(self, space: str, but: Sequence[str] = ()) -> int:
@@ -229,6 +257,10 @@ def parts_of(place: Path, note: FrozenNote, known: Mapping[str, EdgeStore] = NO_
         return known.get(folder) or EdgeStore(place / folder, is_settled=True, weighs=False)
 
     return Parts({part.folder: (shard(part.folder), part.spaces) for part in note.parts})
+
+
+def _by_ids(search: Nearest) -> bool:
+    return bool(search.keep and search.keep.ids)
 
 
 def best(some: Mapping[str, float], others: Mapping[str, float], limit: int) -> dict[str, float]:
