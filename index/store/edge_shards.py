@@ -30,8 +30,8 @@ _THREADS = 1
 # chunks it found all of the exact first 100 for each of 200 questions, in .57 ms; 3.0 takes .68 ms, an exact scan 5.2.
 _OVERSAMPLING = 2.0
 
-# The graph of a base takes .2 ms a vector to build. Among 56,037 vectors a search for 132, as wide as here, found .982 of
-# the exact first 100 for 200 questions, in .37 ms. A scan takes .8 ms to 1.0; in a part of a million chunks, 1.7.
+# The graph of a base takes .2 ms a vector to build. Among 56,037 vectors a search for 132, as wide as here, found .982
+# of the exact first 100 for 200 questions, in .37 ms. A scan takes .8 to 1 ms; in a part of a million chunks, 1.7.
 _LINKS, _BUILD_WIDTH, _SEARCH_WIDTH = 24, 200, 264
 _SCANNED = 40_000
 """Vectors of a base that are scanned: all of them, or those that a filter leaves. With a filter for a quarter of them a
