@@ -64,7 +64,7 @@ class Filtered:
     """A query with the filters of its text as its own.
 
     Attributes:
-        told: the reason for each filter that was taken as words; empty without any.
+        told: the reason for each filter taken as words; empty without any.
         written: filters of the text, as written there.
     """
 
@@ -108,7 +108,7 @@ def with_filters(generation: Generation, query: Query, root: str) -> Filtered:
 def _read_filters(
     generation: Generation, query: Query, found: Iterable[re.Match[str]], root: str
 ) -> tuple[Query, str, list[str], list[str]]:
-    """Return the query with the filters of its text, the text left, those filters, and notes on words that are none."""
+    """Return the query with the filters of its text, the remaining text, those filters, and notes on non-filters."""
     left, written, notes = query.text, list[str](), list[str]()
     for filtered in found:
         is_not, name, value = bool(filtered[1]), filtered[2], filtered[3].strip('"')
@@ -157,7 +157,7 @@ def _named(generation: Generation, query: Query, root: str) -> Query:
             raise QueryError(message, remedy="Name the folders that hold the files, such as `src/**`.")
     include = read_globs(generation, root, _given(query.include))
     kinds = [kind.lower() for kind in _given(query.kinds)]
-    # Only globs that deny keep everything else.
+    # Only excluding globs keep everything else.
     denied = [glob[1:] for glob in include if glob.startswith("!")]
     denied = denied if len(denied) == len(include) else []
     return replace(
@@ -181,7 +181,7 @@ def _given(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _narrowed(generation: Generation, query: Query, name: str, value: str, root: str, *, is_not: bool) -> Query | None:
-    """Return the query with a filter; None if it is none that is known."""
+    """Return the query with a filter; None for an unknown one."""
     if name == "path":
         is_not, value = is_not or value.startswith("!"), value.removeprefix("!")
         globs = _globs(generation, value, root)
@@ -204,10 +204,10 @@ def language_name(name: str) -> str:
 
 
 def check_filters(generation: Generation, query: Query) -> None:
-    """Refuse a language, kind or source that neither CQM knows nor the index has.
+    """Refuse a language, kind or source unknown to both CQM and the index.
 
     Raises:
-        FilterError: it names the nearest, and what the index has.
+        FilterError: it names the nearest one, and those of the index.
     """
     for column, asked in (("language", query.languages), ("kind", query.kinds)):
         unknown = [name for name in asked if not _is_known(column, name)]
@@ -219,13 +219,13 @@ def check_filters(generation: Generation, query: Query) -> None:
 
 
 def check_nothing(generation: Generation, filtered: Filtered) -> str:
-    """Refuse languages, kinds and globs of which a complete index has nothing, for a query without results.
+    """Refuse languages, kinds and globs with nothing in a complete index, for a query without results.
 
     Returns:
         A note if the filters of the text leave nothing together; empty if they leave something to search.
 
     Raises:
-        FilterError: it names what the index has, or the nearest folders and files.
+        FilterError: it names those of the index, or the nearest folders and files.
     """
     query, manifest = filtered.query, generation.manifest
     if not manifest.fact(COMPLETE_FACT) or not manifest.chunk_count():

@@ -26,11 +26,11 @@ class Seen(NamedTuple):
     Attributes:
         best: its first ten results.
         payloads: of them, by id; one without was replaced meanwhile.
-        cosines: of the chunks found, by id, for each space of vectors; without a space that has no results.
+        cosines: of the chunks found, by id, for each vector space with results.
         terms: BM25 by chunk id.
-        is_of_kinds: whether a filter keeps some kinds of chunks. Among these a common word is rare, so that only a
-            definition of the name is certain.
-        likely: ids of the chunks that are lifted for a part of the question; all its words tell whether they answer.
+        is_of_kinds: whether a filter keeps some kinds of chunks. Among these a common word is rare: only a definition
+            of the name is certain.
+        likely: ids of the chunks lifted for a part of the question; whether they answer, all its words tell.
     """
 
     best: Sequence[Ranked]
@@ -53,10 +53,9 @@ def judged(
     """Judge an answer by its first results; the second value is the reason if all words were weighed alike.
 
     Parameters:
-        question: asked.
         missing: a note that nothing has the name asked for; empty if something has.
-        is_file_missing: whether that is the name of a file: words tell whether the answer is one, never surely.
-        is_route_missing: whether nothing declares the route asked for: only a text that has it as written is sure.
+        is_file_missing: whether the missing name is a file's; words then judge the answer, never surely.
+        is_route_missing: whether nothing declares the route asked for; only a text with its exact spelling is sure.
     """
     best, failed = seen.best, ""
     if missing and not is_file_missing:
@@ -72,7 +71,7 @@ def judged(
     signs = signs_of(question, results, seen.cosines, seen.terms, chunks, rarity)
     judgement = judge(question, signs)
     is_doubtful = is_file_missing or is_route_missing
-    # Neither its file nor most of its lines are here: the words that they share with others tell nothing.
+    # Neither its file nor most of its lines are here: words shared with other files tell nothing.
     is_elsewhere = question.is_quoted and not (best and PART in best[0].parts)
     if (is_doubtful and is_named) or ((is_doubtful or is_elsewhere) and judgement.confidence is Confidence.HIGH):
         # The first ones are files of almost the name.
@@ -102,7 +101,7 @@ def results_of(seen: Seen) -> Results:
 def rarity_of(question: Question) -> dict[int, float]:
     """Return the rarity of a question's words in code, by term: "return" says little, "kernel" much.
 
-    That is the length of the word's vector, which is trained to weigh it. The parts of a name weigh as much as it does.
+    Rarity is the length of the word's vector, trained as its weight. The parts of a name weigh as much as the name.
     Rarity in the index itself is no better: every index has its numbers, values and names.
 
     Raises:

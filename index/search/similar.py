@@ -40,12 +40,10 @@ class Example:
 
 
 def find_example(generation: Generation, query: Query, question: Question, root: str) -> Example | None:
-    """Find the chunks at the place that a query names in `Query.like`; None for a query without.
+    """Find the chunks at the place named in `Query.like`; None for a query without.
 
     Parameters:
-        generation: the index.
-        query: names the place.
-        question: the same, as read.
+        question: the query, as read.
         root: of the index.
 
     Raises:
@@ -113,7 +111,7 @@ def _shown(lines: Lines) -> str:
 
 
 def _unknown(generation: Generation, lines: Lines) -> UnknownNameError:
-    """Return the error for a file that is not in the index; its remedy names files that may be meant."""
+    """Return the error for a file missing in the index; its remedy names likely files."""
     near = tree_of(generation).near(lines.path)
     remedy = f"Is it {' or '.join(near)}?" if near else "Give the path as results show it, relative to the root."
     return UnknownNameError(f"`like {_shown(lines)}`: {lines.path} is not in the index.", remedy=remedy)

@@ -162,16 +162,16 @@ def lacking(manifest: Manifest, wanted: Mapping[str, str]) -> int:
 
 
 def status_facts(waiting: int, models: Sequence[ModelState]) -> dict[str, str]:
-    """Return the facts of a manifest for the status: chunks that wait, and the problems of their models."""
+    """Return the facts of a manifest for the status: waiting chunks, and the problems of their models."""
     problems = {state.name: state.problem for state in models if state.problem}
     return {LACKING_FACT: str(waiting), PROBLEMS_FACT: json.dumps(problems)}
 
 
 def with_models(status: IndexStatus, routes: Routes | None, manifest: Manifest) -> IndexStatus:
-    """Return a status with the models as they are now, and with the chunks that wait for one."""
+    """Return a status with the models' present state, and with the chunks waiting for one."""
     noted = {state.name: state.problem for state in status.models} if status.lacking else {}
     states = routes.states() if routes else ()
-    # Problems other processes met matter as long as something waits for that model.
+    # Problems met by other processes matter as long as something waits for the model.
     models = tuple(replace(state, problem=state.problem or noted.get(state.name, "")) for state in states)
     waiting = lacking(manifest, dict.fromkeys(routes.routes if routes else (), ""))
     return replace(status, models=models, lacking=waiting)

@@ -1,4 +1,4 @@
-"""Find the lines that a question asks for by what data say."""
+"""Find the lines asked for by data in them."""
 
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.question import Question

@@ -36,7 +36,7 @@ class _Near(NamedTuple):
 
 
 def names_almost(names: StoredNames, symbol: str) -> list[str]:
-    """Return the qualified names that a part or a misspelling of a name may mean, best first.
+    """Return the qualified names meant by a part or a misspelling of a name, best first.
 
     `ShouldBindWi` and `ShBiWi` are `Context.ShouldBindWith`, `Contxt.Bind` is `Context.Bind`.
 
@@ -49,11 +49,11 @@ def names_almost(names: StoredNames, symbol: str) -> list[str]:
     found: list[_Near] = []
     for way, ways in enumerate((_beginning, _with_humps, _misspelled)):
         found += (_Near(_container_grade(name, container), way, far, name) for name, far in ways(names, last))
-        # What a later way finds is not better then.
+        # A later way finds nothing better then.
         if any(it.container == _SAME for it in found):
             break
     found.sort()
-    # Of two ways the better; what the container tells apart is not beside what it doesn't.
+    # Only the best way counts; names with a fitting container are not mixed with others.
     best = [it.name for it in found if it.container < _OTHER and it[:2] == found[0][:2]]
     return [*dict.fromkeys(best)][:_MOST]
 
@@ -63,7 +63,7 @@ def _container_grade(name: str, container: str) -> int:
     asked, outer = name_key(container), name_key(name.rpartition(".")[0])
     if asked in {"", outer}:
         return _SAME
-    # A lower-case name may be that of a package, of which the index knows nothing.
+    # A lower-case name may be a package's, unknown to the index.
     is_like = container == container.lower() or SequenceMatcher(None, outer, asked).ratio() >= _LEAST_LIKE
     return _ALIKE if is_like else _OTHER
 

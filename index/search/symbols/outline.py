@@ -89,7 +89,7 @@ def _definitions(row: ChunkRow, payload: Mapping[str, Any]) -> Iterator[OutlineS
 
 
 def _headings(row: ChunkRow, payload: Mapping[str, Any]) -> Iterator[OutlineSymbol]:
-    """Yield the headings of a document, keys of settings and the like, each at the line that has its name."""
+    """Yield the headings of a document, keys of settings and the like, each at the line with its name."""
     lines = str(payload.get("text", "")).split("\n")
     names = [name for name in row.defines if not name.startswith(".")]
     at = 0
@@ -102,10 +102,10 @@ def _headings(row: ChunkRow, payload: Mapping[str, Any]) -> Iterator[OutlineSymb
 
 
 def _nested(symbols: Sequence[OutlineSymbol]) -> Iterator[OutlineSymbol]:
-    """Yield symbols with the number of those around them; a heading ends before the next one.
+    """Yield symbols with their depth; a heading ends before the next one.
 
-    On one line only names tell what is inside of what: `enum E { A, B };` has E, E.A and E.B there. The line declares
-    the outer one; the others have no signature.
+    On one line only names tell the nesting: `enum E { A, B };` has E, E.A and E.B there. The line declares the outer
+    one; the others have no signature.
     """
     around: list[OutlineSymbol] = []
     for number, it in enumerate(symbols):
