@@ -47,7 +47,7 @@ def option_names(model: type[BaseModel]) -> dict[Name, bool]:
 
 
 def validated(model: type[Model], layer: Layer) -> Model:
-    """Validate one layer; `model_fields_set` of the model name the options that it gave.
+    """Validate one layer; the model's `model_fields_set` names its options.
 
     Raises:
         SettingsError: an unknown option or a bad value; all of them, a line each.
@@ -56,7 +56,7 @@ def validated(model: type[Model], layer: Layer) -> Model:
     part = _part(model, tuple(key for key in model.model_fields if key in layer.values))
     try:
         if layer.typed:
-            # JSON is the mode in which pydantic is strict about types and yet takes lists for tuples, text for paths.
+            # In JSON mode pydantic is strict about types, yet takes lists for tuples and text for paths.
             text = json.dumps(layer.values, default=str)
             checked = part.model_validate_json(text, strict=True, context=context)
         else:
@@ -177,7 +177,7 @@ def _remedy(section: type[Section] | None, option: str) -> str:
 
 
 def _name(detail: ErrorDetails) -> Name:
-    # pydantic's own mark of a key that is refused, here the name of a block.
+    # pydantic's own mark of a refused key, here the name of a block.
     return tuple(str(part) for part in detail["loc"] if part != "[key]")
 
 

@@ -1,4 +1,4 @@
-"""The options that a project's own cqm.yml may set, and the direction of the change.
+"""The options a project's own cqm.yml may set, and the direction of the change.
 
 The file comes with a clone, so a stranger wrote it. It may say which of the project's own files are indexed, how they
 are cut and how they are searched. It may not reach for the network, keys, money, other folders or other projects, and

@@ -30,8 +30,8 @@ def doctor(
     Parameters:
         root: a folder or file.
         load: gives its settings, or raises SettingsError.
-        bundle: a file to write for those who help; None for none.
-        names: whether that may have names of files.
+        bundle: a file to write for helpers; None for none.
+        names: whether the bundle may have names of files.
     """
     results = []
     if not as_json:

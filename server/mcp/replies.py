@@ -80,7 +80,7 @@ def progress_message(progress: Progress) -> str:
 
 
 def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "", notice: str = "") -> str:
-    """Describe an index, its running job, how its files are watched, and whose settings are in force."""
+    """Describe an index, its running job, the watch of its files, and whose settings are in force."""
     lines = [*status_lines(status)]
     if job and not status.running:
         lines.append(f"  {going_on(status.root, job)}")

@@ -28,7 +28,7 @@ from cqm.server.owner.messages import (
 from cqm.server.owner.wire import Wire
 
 if TYPE_CHECKING:
-    # A client loads the types of what it calls, in the methods below.
+    # A client loads only the types of its calls, in the methods below.
     from cqm.index.model.asked import AskedQuestion
     from cqm.index.model.changes import Changes, ChangesQuery
     from cqm.index.model.outcomes import Estimate, Exported, Improved, Published
@@ -233,7 +233,7 @@ class RemoteIndex:
         return self._calls.call(Outline, "outline", query=query)
 
     def paths(self, part: str, limit: int = 100) -> tuple[str, ...]:
-        """List indexed files whose path has a text; see `Index.paths`."""
+        """List indexed files with a text in their path; see `Index.paths`."""
         return self._calls.call(tuple[str, ...], "paths", part=part, limit=limit)
 
     def read(self, query: "ReadQuery") -> "Reading":
@@ -287,7 +287,7 @@ class RemoteIndex:
         return wire
 
     def _note_following(self, wire: Wire) -> None:
-        """Keep the connection of reports, for `retire`; hang it up where that was called meanwhile."""
+        """Keep the connection of reports, for `retire`; hang it up if `retire` was called meanwhile."""
         with self._beginning:
             self._following = wire
             if self._calls.is_over:

@@ -149,7 +149,7 @@ class Method:
 def methods() -> Mapping[str, Method]:
     """Methods clients may call, by name. A new one needs a row here and a method in `FollowedIndex` and `RemoteIndex`.
 
-    Only an owner asks for the table: a client loads the types of what it calls.
+    Only an owner asks for the table: a client loads only the types of its calls.
     """
     from cqm.index.model.asked import AskedQuestion
     from cqm.index.model.changes import Changes, ChangesQuery
@@ -262,7 +262,7 @@ def read(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kind`
 
 
 def read_reply(gives: type[Value], message: bytes) -> Reply[Value]:
-    """Decode the reply to a call, in a third of the time of `reply_in`; for a process that has pydantic loaded.
+    """Decode the reply to a call, in a third of the time of `reply_in`; for a process with pydantic loaded.
 
     Raises:
         CqmError: the call failed.
@@ -273,7 +273,7 @@ def read_reply(gives: type[Value], message: bytes) -> Reply[Value]:
     try:
         reply: Reply[Value] = _adapter(Reply[gives]).validate_json(message)  # type: ignore[valid-type]  # a value here
     except ValidationError:
-        # A failure, or a file's name that isn't valid Unicode.
+        # A failure, or a file name in invalid Unicode.
         return reply_in(gives, decoded(message))
     return reply
 

@@ -14,7 +14,7 @@ from cqm.server.config.usual import AskedSettings
 from cqm.server.console import say
 
 if TYPE_CHECKING:
-    # A client loads the types of what it calls.
+    # A client loads only the types of its calls.
     from cqm.index.model.asked import AskedQuestion
     from cqm.index.model.changes import Changes, ChangesQuery
     from cqm.index.model.outcomes import Estimate, Exported, Improved, Published
@@ -112,7 +112,7 @@ class OpenedIndex(Protocol):
         """List the symbols of a file, or the most used symbols of a folder."""
 
     def paths(self, part: str, limit: int = ...) -> tuple[str, ...]:
-        """List indexed files whose path has a text."""
+        """List indexed files with a text in their path."""
 
     def read(self, query: "ReadQuery") -> "Reading":
         """Read a symbol, lines or a file as it is now."""

@@ -176,7 +176,7 @@ class Session:
             return names(self._connections)
 
     def rest(self, seconds: float) -> bool:
-        """Let an index rest that nobody asked for so long, though clients are connected; return whether it does now.
+        """Close the store of an index idle for so long, even with connected clients; return whether it is closed now.
 
         Raises:
             StoreError: its store cannot be closed.
@@ -317,7 +317,7 @@ class Session:
             return is_done
 
     def _reopen(self, greeting: Greeting, *, only_new: bool) -> None:
-        """Open the index with a client's options, or as it was where that fails; no call may be running."""
+        """Open the index with a client's options, or with the former ones if that fails; no call may be running."""
         with self._changed:
             self._require_not_ended()
             before, self._opened = self._opened, None

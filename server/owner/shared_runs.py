@@ -222,7 +222,7 @@ class Followers:
         self._awaited: Client | None = None
 
     def opened(self, opened: Opened, awaited: Client | None) -> None:
-        """Take an index opened in the place of the one before; it is followed if any client wants that.
+        """Take an index opened in place of the former one; it is followed if any client wants it.
 
         Parameters:
             awaited: the watch begins when this client follows too, or has left.

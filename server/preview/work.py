@@ -114,7 +114,7 @@ def _cut(task: _Cutting) -> _Report:
     redacted = redact(task.document.text, task.document.path, task.secrets)
     text = redacted.text
     if task.lines:
-        # Only now: what is around a secret identifies it.
+        # Only now: the text around a secret identifies it.
         text = "\n".join(text.split("\n")[task.lines[0] - 1 : task.lines[1]])[:MOST_CHARACTERS]
     document = replace(task.document, text=text)
     report = chunk(document, options_of(task.strategy, task.values, **models), sentence_vectors)

@@ -39,7 +39,7 @@ class Asked:
     """The options of `cqm setup`.
 
     Attributes:
-        clients: names; all that are found when empty.
+        clients: names; all found ones when empty.
         project: write files of the project in the working folder, not the user's.
         remove: undo.
     """
@@ -163,7 +163,7 @@ def _plan_lines(change: Change, *, removes: bool) -> Iterator[str]:
 
 
 def _difference(before: bytes, after: bytes) -> Iterator[str]:
-    """List removed and added lines between the first and the last that differ."""
+    """List removed and added lines between the first and the last difference."""
     old, new = (data.decode("utf-8", errors="replace").splitlines() for data in (before, after))
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:

@@ -34,7 +34,7 @@ class _Node:
     files: list[Sized] = field(default_factory=list)
 
     def inside(self) -> list["_Node"]:
-        """Return what is in a folder, largest first; nothing of a file."""
+        """Return the contents of a folder, largest first; nothing for a file."""
         files = (_Node(it.path, it.size, Counter({it.language: it.size})) for it in self.files)
         return sorted([*self.folders, *files], key=lambda it: -it.size)
 
@@ -70,7 +70,7 @@ def treemap(files: Iterable[Sized]) -> str:
 
 
 def _tree_of(files: Iterable[Sized]) -> _Node:
-    """Return the root of the folders with their files; each folder counts what is below it."""
+    """Return the root of the folders with their files; each folder counts everything below it."""
     folders = {"": _Node("")}
     for file in files:
         path = file.path.rpartition("/")[0]

@@ -147,7 +147,7 @@ class PendingChanges:
         return None
 
     def _look_at_head(self) -> None:
-        """Look at the commit now and then: a change that is told need not wait for a look."""
+        """Look at the commit now and then: a reported change need not wait for a look."""
         now = time.monotonic()
         if self._whole or now < self._look_at:
             return

@@ -134,7 +134,7 @@ def _groups(files: Sequence[OutlineFile], shown: set[tuple[int, int]], mark: str
 
 
 def _shared(symbols: Sequence[OutlineSymbol]) -> set[OutlineSymbol]:
-    """Return symbols that one line declares together, such as `int x, y;`: only their names tell them apart."""
+    """Return symbols declared together in one line, such as `int x, y;`: only their names tell them apart."""
     places = Counter((it.line, it.signature) for it in symbols)
     return {it for it in symbols if places[it.line, it.signature] > 1}
 

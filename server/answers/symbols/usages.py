@@ -66,7 +66,7 @@ def _texts(uses: SymbolUses) -> Iterator[str]:
 
 
 def _within(lines: Iterable[str], room: int) -> list[str]:
-    """Return the first lines that fit."""
+    """Return the first fitting lines."""
     kept = []
     for line in lines:
         room -= tokens_of_lines([line])
@@ -112,7 +112,7 @@ def _definition_lines(definition: Definition, mark: str) -> Iterator[str]:
 
 
 def _reference_lines(references: Sequence[Reference], mark: str, room: int) -> tuple[list[str], int]:
-    """Return lines for references with a title for each group, and the number of references that fit.
+    """Return lines for references with a title for each group, and the number of fitting references.
 
     The path of several in one file stands above them.
     """
@@ -136,7 +136,7 @@ def _reference_lines(references: Sequence[Reference], mark: str, room: int) -> t
 
 
 def _use(it: Reference) -> str:
-    """Write the symbol around a line, its kind where its group does not tell it, and its text, which can't end it."""
+    """Write the symbol around a line, its kind unless the group tells it, and its text, made safe for one line."""
     symbol = it.symbol
     if it.group is ReferenceGroup.DOCUMENTATION:
         symbol = symbol.rpartition(" > ")[2]

@@ -43,5 +43,5 @@ def usages(name: str, *, path: Path | None, as_json: bool, overrides: dict[str, 
 
 
 references = copy(usages)
-"""The same command by the name that others give it; the help lists it once."""
+"""The same command by its usual name elsewhere; the help lists it once."""
 references.name, references.hidden = "references", True

@@ -43,8 +43,8 @@ def access_of(environment: Mapping[str, str], address: str, *, is_local: bool, i
         is_proxied: whether a proxy of this machine lets others reach it.
 
     Raises:
-        ServeError: the token or its file can't be used, or others could reach the server without a token, or with one
-            that is soon guessed.
+        ServeError: the token or its file can't be used, or others could reach the server without a token or with a weak
+            one.
     """
     given, file = environment.get(TOKEN_VARIABLE, "").strip(), environment.get(FILE_VARIABLE, "")
     is_off = given.lower() == NO_TOKEN
@@ -73,10 +73,10 @@ def access_of(environment: Mapping[str, str], address: str, *, is_local: bool, i
 
 
 def _usable(token: str, source: str, *, is_reached: bool) -> str:
-    """Return a token that a header can carry; where others can try, one that is not soon guessed.
+    """Return a token fit for a header; if others can reach the server, a strong one.
 
     Raises:
-        ServeError: it is none.
+        ServeError: it is not such a token.
     """
     if len(token.splitlines()) > 1:
         raise ServeError(f"{source}: expected one line, the token.", remedy="Keep its first line alone.")
