@@ -28,7 +28,7 @@ Line = tuple[str, bool, bool]
 
 @dataclass(frozen=True, slots=True)
 class _Globs:
-    """Globs, one of which must match a path."""
+    """Globs; one of them must match a path."""
 
     names: frozenset[str] = frozenset()
     endings: tuple[str, ...] = ()

@@ -61,14 +61,14 @@ class Improved:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A base of a team that was published.
+    """A published base of a team.
 
     Attributes:
         name: of the base.
         collection: with its points.
         commit, files, chunks: as in `Exported`.
-        size_bytes: of what a machine reads to take it.
-        deleted: older collections of the base, which are gone now.
+        size_bytes: read by a machine to take it.
+        deleted: older collections of the base, now deleted.
     """
 
     name: str

@@ -12,8 +12,8 @@ from cqm.index.text.terms import encodable
 Result = TypeVar("Result")
 
 MAX_CHARACTERS = 4_000
-"""Characters of a question or text; the rest doesn't affect its score. Twice the 512 tokens of the largest chunks,
-which most cross-encoders read, at four characters a token, which code seldom exceeds.
+"""Characters of a question or text; the rest doesn't affect its score. Twice the 512 tokens read by most
+cross-encoders, at four characters a token; code seldom exceeds that.
 """
 _LATE = "Raise rerank.deadline_seconds or lower rerank.depth."
 

@@ -1,9 +1,9 @@
 """Read the first results of a search again, word by word: late interaction over static vectors.
 
 A chunk's vector says little of its single lines. So each word of the question is compared with each word of the chunk,
-by their static vectors, and counts with the most alike one, as in ColBERT (Khattab and Zaharia,
-doi:10.1145/3397271.3401075): in the whole chunk, in its best few lines, and in its best line. A word weighs as much as
-its trained vector is long. Weights of these features are learned by `training/reading.py`.
+by their static vectors, and counts with the most similar one, as in ColBERT (Khattab and Zaharia,
+doi:10.1145/3397271.3401075): in the whole chunk, in its best few lines, and in its best line. A word's weight is the
+length of its trained vector. Weights of these features are learned by `training/reading.py`.
 """
 
 from collections.abc import Sequence
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 DEPTH = 30
 """Results read. 20 and 50 moved span Recall@10 of 1,674 questions by -.005 and .003."""
 LEAST_SENTENCE = 0.5
-"""Questions that are less of a sentence are topics, which files answer. On the development set, where few are more,
+"""Questions with less sentence likeness are topics, answered by files. On the development set, with few sentences,
 reading all gives the files' NDCG@10 .902, reading sentences alone .906, reading none .905. Of 1,674 sentences 92 % are
 above."""
 _WINDOW_STEPS = (1, 2, 4)
-"""Join a line with the seven after it: each step takes what the steps before made of a line so much later."""
+"""Join a line with the seven after it: each step adds the result of the steps before for a line so much later."""
 _MOST_WORDS = 64
 """First words of a question, to be compared: a longer text is no question, and takes time."""
 _NO_LENGTH = 1e-9
@@ -60,10 +60,9 @@ class Reading(NamedTuple):
 
 
 def read_again(question: Question, ranked: Sequence[Ranked], texts: Sequence[str]) -> Sequence[Ranked]:
-    """Order the first results anew, by their words too; what these tell is the part `words` of the score.
+    """Reorder the first results by their words too; these add the part `words` to the score.
 
     Parameters:
-        question: asked.
         ranked: best first.
         texts: of the first of them, in their order; the others stay after these.
     """
@@ -118,10 +117,10 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
 
 
 def _read_lines(found: "Floats", texts: Sequence[TextNumbers], by_identifier: "Floats", weights: "Floats") -> None:
-    """Fill in the readings of lines, of texts that have some.
+    """Fill in the readings of lines, for texts with lines.
 
     Parameters:
-        by_identifier: how alike the words of the question are to the identifiers of all texts, a row a word.
+        by_identifier: similarity of the question's words to the identifiers of all texts, a row a word.
         weights: of the words of the question.
     """
     import numpy as np

@@ -144,7 +144,7 @@ RULES = (
         r"(?i:createuser)\s\S{1,60}\s(?i:md5|sha)[\w-]{0,8}\s[\"']?(?P<secret>[^\s\"']{6,200})",
         is_password,
     ),
-    # Short options of programs that log in.
+    # Short options of programs with a login.
     _rule(
         "password",
         "login",
@@ -220,7 +220,7 @@ RULES = (
         r"[\"'](?:AUTH|auth)[\"'],\s?(?:[\"'][^\"'\n]{1,60}[\"'],\s?)?[\"'](?P<secret>[^\s\"']{6,200})[\"']",
         is_strong,
     ),
-    # Options of further programs that log in.
+    # Options of further programs with a login.
     _rule(
         "password",
         "ldapsearch ldapadd ldapmodify ldapwhoami ldapdelete ldappasswd",

@@ -90,7 +90,7 @@ def building_beside(
 
     Parameters:
         serving: name of the serving generation.
-        building: what this process builds, if it does.
+        building: the generation built by this process, if any.
     """
     if building is None:
         return read_building(folder, serving, running, options)
@@ -180,7 +180,7 @@ def describe(
     counted = counted or (count(manifest) if manifest else {})
     languages, redacted = counted.get("languages", {}), counted.get("redacted", {})
     fresh = freshness(root, manifest, pending)
-    # Files that were just compared are those of the commit checked out.
+    # Files compared just now are those of the commit checked out.
     is_moved = fresh.is_moved and fresh.state is not FreshState.FRESH
     behind = (
         git.commits_between(folder_of(root), fresh.indexed_head, fresh.git_head or "")

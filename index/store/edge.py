@@ -52,7 +52,7 @@ class EdgeStore:
         flushing: returns a context for every flush; it ends without an error once all earlier writes are on disk.
         is_settled: whether the folder's whole content is known to be on disk.
         weighs: whether a new shard weighs words by their document frequencies.
-        is_base: whether a new shard is one that is filled once; see `optimize`.
+        is_base: whether a new shard is filled only once; see `optimize`.
     """
 
     in_folder = True
@@ -96,8 +96,8 @@ class EdgeStore:
     def load(self) -> None:
         """Open the shard in the folder, replaying its log after the last flush.
 
-        A replayed insertion may meet vectors that the killed process had written already, and Edge leaves their point
-        out of the number by which it weighs words. Opened once more, it counts all points anew.
+        A replayed insertion may meet vectors already written by the killed process. Edge then leaves their point out of
+        the number for weighing words. Opened once more, it counts all points again.
         """
         if self._is_settled:
             self._tree.note()
@@ -128,7 +128,7 @@ class EdgeStore:
             return
         with translated(self._folder, "written"):
             self._opened().update(space)
-            # A segment takes a new vector's quantization from the configuration when it is made: so make it anew here.
+            # A segment takes a new vector's quantization from the configuration when it is made: so remake it here.
             self._opened().optimize()
         # The old segments, never synced, go with the first flush; the new ones must be on disk.
         self.flush()
@@ -216,7 +216,7 @@ class EdgeStore:
             return self._opened().count(edge.CountRequest(filter=keep))
 
     def count(self, what: str = "read") -> int:
-        """Count all points; an error says for what: "opened"."""
+        """Count all points; `what` completes an error's message: "opened"."""
         with translated(self._folder, what):
             return self._opened().info().points_count
 
@@ -226,7 +226,7 @@ class EdgeStore:
             yield [stored_point(point_id(record.id), record.payload, record.vector) for record in records]
 
     def optimize(self) -> None:
-        """Write a base in the form that is mapped from disk, without what was deleted.
+        """Write a base in the form mapped from disk, without deleted points.
 
         It takes .2 ms of processor time a point, all of it with the interpreter's lock held.
         """
@@ -263,7 +263,7 @@ class EdgeStore:
                 self._flush_timer.cancel()
                 self._flush_timer = None
         with self._flush_lock, self._flushing(), translated(self._folder, "flushed"):
-            # What rests is on disk; and a flush is no use of the shard.
+            # A closed shard is on disk; and a flush is no use of the shard.
             if self._is_resting:
                 return
             (self._shard or self._opened()).flush()

@@ -65,9 +65,9 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
 
 
 def part_names(chunk: Chunk) -> list[str]:
-    """Return the names that a chunk defines without a piece of their own, such as fields: ".Command.Args".
+    """Return the names defined by a chunk without a piece of their own, such as fields: ".Command.Args".
 
-    They are found by their name and tell nothing else of their chunk.
+    They are found by their name and say nothing else about their chunk.
     """
     return [f".{it.name}" for it in chunk.definitions if it.name not in chunk.defines]
 

@@ -38,7 +38,7 @@ class Embedder(Protocol):
         """
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts to be searched. A text that can't be embedded is reported and doesn't stop the others.
+        """Embed texts for search. A refused text is reported and doesn't stop the others.
 
         Raises:
             EmbeddingError: the provider failed; no text is to blame.
@@ -108,8 +108,8 @@ def validated(
         source: for the error's message.
 
     Returns:
-        The vectors, shape (texts, dimensions), and a mask, shape (texts,), false for zero vectors and for rows with a
-        value that isn't finite. Such rows must not be stored.
+        The vectors, shape (texts, dimensions), and a mask, shape (texts,), false for zero vectors and for rows with an
+        infinite or undefined value. Such rows must not be stored.
 
     Raises:
         EmbeddingError: a wrong count or wrong dimensions; no numbers; or no usable row among several texts.

@@ -78,7 +78,7 @@ class Pace:
             self._shrink(texts, tokens)
 
     def at_most(self, texts: int) -> None:
-        """Learn that the service refuses requests with more texts."""
+        """Note that the service refuses requests with more texts."""
         with self._changed:
             self._most_texts = max(1, min(self._most_texts, texts))
 

@@ -93,7 +93,7 @@ def _said(text: str, language: str) -> "_Said | None":
 
 
 class _Said(NamedTuple):
-    """A question in English with "{}" for the name, and where that is in the text."""
+    """A question in English with "{}" for the name, and the name's place in the text."""
 
     said: str
     name: str

@@ -1,4 +1,4 @@
-"""Files that a text lists without a line: of `git status`, `git diff --stat`, a merge, a commit."""
+"""Files listed in a text without a line: of `git status`, `git diff --stat`, a merge, a commit."""
 
 import re
 
@@ -22,7 +22,7 @@ _NAME = re.compile(r"/|\w\.\w{1,10}$|^\.\w")
 
 
 def listed_paths(text: str) -> list[str]:
-    """Return the paths that the lines of a text list, in order, each once; empty where it is no such list."""
+    """Return the paths listed in a text's lines, in order, each once; empty for other texts."""
     lines = text[:_MOST_CHARACTERS].strip("\n").split("\n")
     found = [match["path"] or match["counted"] for match in map(_ENTRY.fullmatch, lines) if match]
     if _COMMIT.match(text):
