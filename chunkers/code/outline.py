@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cqm.chunkers.languages.model import Rule
 
 TYPES = frozenset({"class", "interface", "struct", "trait", "enum"})
-"""Kinds of symbols whose functions are methods."""
+"""Kinds of symbols with methods as functions."""
 
 # Kinds of marks which need no piece of their own.
 _LOOSE = frozenset(
@@ -106,12 +106,11 @@ def outline(
     """Return the marks of all children of some nodes in order, with members of containers and groups.
 
     Parameters:
-        bodies: the nodes whose children are marked.
+        bodies: their children are marked.
         place: the symbol around them.
-        language: the language whose rules classify nodes.
-        source: the text's rows.
-        rows: in order; only nodes with one of them are marked, and all members of those that begin in one. None to
-            mark all.
+        language: its rules classify nodes.
+        rows: in order; only nodes with one of them are marked, and all members of nodes beginning in one. None to mark
+            all.
     """
     rules, data, offsets = language.rules, source.data, source.offsets
     nodes, is_guessed = language.nodes, language.is_guessed
@@ -162,7 +161,7 @@ def outline(
 
 
 def _in_rows(nodes: "list[Node]", rows: "Sequence[int]", offsets: list[int]) -> "Iterator[Node]":
-    """Yield the nodes that are in one or more of some rows."""
+    """Yield the nodes within some rows, even partly."""
     for node in nodes:
         place = bisect_left(rows, node.end_byte, key=offsets.__getitem__)
         if place and offsets[rows[place - 1] + 1] > node.start_byte:
@@ -198,7 +197,7 @@ def failed(node: "Node", language: Language, error: Exception) -> RuleError:
 
 
 def _sectioned(marks: list[Mark]) -> list[Mark]:
-    """Make members of a mark that opens a section of those after it, up to the next such mark and its comments.
+    """Make marks members of the section-opening mark before them, up to the next such mark and its comments.
 
     One without a name only ends a section.
     """

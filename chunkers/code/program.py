@@ -46,9 +46,10 @@ class Program(NamedTuple):
         root: of the tree.
         marks: of the outermost symbols and statements, in order.
         source: the text's rows.
-        unread: rows, half-open and in order, that have no true part in the tree: errors, and what was left out.
-        further: marks of other branches, or of the other sides of conflicts, whose rows the tree has under other marks.
-        kept: what the tree shows of the text; of the further marks, names in its blank rows count. Empty without them.
+        unread: rows, half-open and in order, without a true part in the tree: errors, and left-out text.
+        further: marks of other branches, or of the other sides of conflicts; the tree has their rows under other marks.
+        kept: the part of the text shown in the tree; of the further marks, names in its blank rows count. Empty without
+            them.
     """
 
     language: Language
@@ -82,7 +83,7 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
 
 
 def _program_of_sides(text: str, sides: "list[Side]", row: Language, options: "ChunkOptions") -> Program | str:
-    """Outline the side of the conflicts that reads better, with the names of the other."""
+    """Outline the better readable side of the conflicts, with the names of the other."""
     read = [(_program_of_row(it.data.decode("utf-8", "surrogatepass"), row, options), it) for it in sides]
     programs = sorted(((it, side) for it, side in read if isinstance(it, Program)), key=lambda it: _lost(it[0]))
     if not programs:
@@ -160,7 +161,7 @@ def _has_grammar(row: Language) -> bool:
 
 
 def _readable(data: bytes, row: Language) -> tuple[bytes, list[tuple[int, int]]] | str:
-    """Return a text with blanks for what may crash the parser, and the bytes of that; or why it cannot be parsed."""
+    """Return a text with blanks for parts that may crash the parser, and their bytes; or why it cannot be parsed."""
     try:
         grammar(*row.grammar)
     except MissingGrammarError as error:
@@ -173,12 +174,11 @@ def _readable(data: bytes, row: Language) -> tuple[bytes, list[tuple[int, int]]]
 def parts_of(text: str, language: str, options: "ChunkOptions") -> list[str]:
     """Divide a program over the limit of parsing between its outermost declarations, into parts within the limit.
 
-    A program within the limit is one part. So is any where that limit is below 100,000 bytes, since people set such to
-    have nothing parsed, one without a language whose declarations can be told apart, and a minified one. A declaration
-    over the limit, such as `extern "C" { ... }` around a header, is divided too; names in it are then without its own.
+    A program within the limit is one part. So is any program with a limit below 100,000 bytes, since people set such
+    limits to have nothing parsed; one in a language without rules to divide it; and a minified one. A declaration over
+    the limit, such as `extern "C" { ... }` around a header, is divided too; names in it then lack its own.
 
     Parameters:
-        text: the whole text.
         language: a name of `languages.LANGUAGES`.
         options: the limits.
     """
@@ -279,7 +279,7 @@ def _rows_of(spans: "Iterable[tuple[int, int]]", source: Source) -> list[tuple[i
 
 
 def _joined(found: "Iterable[tuple[int, int]]") -> list[tuple[int, int]]:
-    """Return ranges in order, those that overlap as one."""
+    """Return ranges in order, with overlapping ones joined."""
     rows: list[tuple[int, int]] = []
     for first, end in sorted(found):
         if rows and first < rows[-1][1]:

@@ -27,7 +27,7 @@ _COMMENT = re.compile(
 # Looked for one by one: most texts have none, and one pattern for all takes four times as long.
 _SIGNS = (("#", re.compile(r"#[1-9]")), ("!", re.compile(r"![1-9]")))
 _PLACES = ("/issues/", "/pull", "/merge_requests/", "/discussions/")
-# Characters of a match before its first number sign, and from there up to what must not follow a number.
+# Characters of a match before its first number sign, and from there up to the signs forbidden after a number.
 _BEFORE_KEYWORD, _BEFORE_PLAIN, _BEFORE_NAME, _AFTER = 24, 1, 121, 14
 _PROSE = frozenset({"documentation", "javadoc", "issue"})
 # Here a number behind "#" is a colour, also in comments.

@@ -69,7 +69,7 @@ def is_templated(text: str) -> bool:
 def pieces_of_template(text: str, path: str, options: ChunkOptions, cut: Cutter) -> Cut:
     """Cut a template; its definitions are symbols: blocks, macros, sections, fragments, functions.
 
-    A template that writes a program or data is cut as one, with its tags masked; any other at its elements and blocks.
+    A template of a program or data is cut as one, with its tags masked; any other at its elements and blocks.
 
     Parameters:
         path: of the file; its suffixes tell the languages.
@@ -113,7 +113,7 @@ _KINDS = {"mixin": "macro", "block": "block"}
 
 
 def _apart(parts: list[Part]) -> list[Part]:
-    """Return the parts in order without those that overlap an earlier one."""
+    """Return the parts in order, without those overlapping an earlier one."""
     result: list[Part] = []
     for part in sorted(parts, key=lambda it: it.start):
         if not result or part.start >= result[-1].end:

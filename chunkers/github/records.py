@@ -129,7 +129,7 @@ class Record:
 
 
 class _Found(NamedTuple):
-    """An object of a record: its kind, whether it is inside that of its issue, and the thread around it."""
+    """An object of a record: its kind, whether it is inside its issue's object, and the thread around it."""
 
     node: Node
     kind: str

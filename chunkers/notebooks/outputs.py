@@ -1,4 +1,4 @@
-"""Fold the outputs of a notebook's cells: lines which are alike, outputs which are alike, and what is very long."""
+"""Fold the outputs of a notebook's cells: similar lines, similar outputs, and very long text."""
 
 import re
 from collections import Counter

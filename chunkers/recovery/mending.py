@@ -1,4 +1,4 @@
-"""Blank the text unreadable to a grammar, and no more, so that the rest of a program has its true syntax tree."""
+"""Blank the text unreadable to a grammar, and no more: the rest of a program gets its true syntax tree."""
 
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 1.0
 _SECONDS_PER_MEGABYTE = 6.0
-"""Work for one text, as the thread's own time: three times what a parse may take."""
+"""Work for one text, as the thread's own time: three times the limit of a parse."""
 
 _LONGEST_HEADER = 4_000
 """Bytes of a class's head read again with each of its members."""
@@ -58,7 +58,7 @@ class Mended(NamedTuple):
 
 
 def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") -> Mended:
-    """Mend a program with errors that harm its outline; return it as it is if nothing is gained.
+    """Mend a program with errors harming its outline; return it unchanged if nothing is gained.
 
     One branch of each conditional is kept, then small errors are blanked, then the bodies of declarations with errors,
     and then the declarations.
@@ -101,7 +101,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
             pieced, least = read, left
         if not is_spoilt(found.root_node, language, data):
             break
-    # Of the program before, only what has errors is lost.
+    # Of the program before, only parts with errors are lost.
     loss = _size([*_errors_in(pieced, language), *pieced.lost])
     return pieced if not pieced.lost or loss < _size(errors) else best
 
@@ -112,7 +112,7 @@ def _errors_in(program: Mended, language: "Language") -> list[Span]:
 
 
 def _without_small(program: Mended, errors: list[Span], unread: "Unread", parse: "Parse") -> Read | None:
-    """Blank the small errors of a whole program; None if it has none, or if no tree can tell what that gives."""
+    """Blank the small errors of a whole program; None if it has none, or if no tree can judge the result."""
     spans = [it for it in errors if is_small(it, program.data)] if unread.is_plain else []
     if not spans:
         return None
@@ -191,9 +191,9 @@ class _Blanks(NamedTuple):
     Attributes:
         heads: small errors, and unreadable declarations.
         bodies: unreadable bodies and statements, without the braces of the body.
-        doubtful: the same, of functions whose errors do no harm by themselves; many of them together may.
+        doubtful: the same, of functions with errors harmless by themselves; many of them together may do harm.
         lost: the whole declarations among the heads.
-        entered: whole bodies of functions of which only statements are blank.
+        entered: whole bodies of functions with only statements blank.
     """
 
     heads: list[Span]
@@ -244,7 +244,7 @@ def _parts_to_blank(
 
 
 def _reads_of(program: Mended, errors: list[Span], language: "Language", parse: "Parse") -> Reads:
-    """Begin the readings of a program's parts, with what its own tree tells of them."""
+    """Begin the readings of a program's parts, with the facts of its own tree."""
     if language.unread is None or not language.unread.is_plain:
         return Reads(language, parse, [], {}, {})
     large = sorted(it for it in errors if not is_small(it, program.data))
@@ -253,7 +253,7 @@ def _reads_of(program: Mended, errors: list[Span], language: "Language", parse: 
 
 
 def _whole(program: Mended, small: Read | None, reads: Reads) -> Part:
-    """Return the part that is the whole program, with its nodes in both trees."""
+    """Return the whole program as a part, with its nodes in both trees."""
     unread = reads.language.unread
     inner = segments_of(program.data, unread, blocks_of(reads.beside)) if unread else []
     again = Shown(small.tree.root_node, small.data) if small is not None else None

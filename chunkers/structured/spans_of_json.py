@@ -17,7 +17,7 @@ ARRAY = "array"
 STRING = "string"
 LITERAL = "literal"
 DOTTED = "dotted"
-"""Kind of a table or key of TOML whose `Node.key` is itself a path."""
+"""Kind of a table or key of TOML with a path as `Node.key`."""
 
 
 class Node(NamedTuple):
