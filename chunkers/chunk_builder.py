@@ -11,7 +11,7 @@ from cqm.chunkers.model import Chunk, Document, Piece, maker
 _ID_DIGITS = 16
 _LONGEST_NAME = 400
 """Characters kept of a qualified name, its last ones. A file may enclose all of its chunks in one name of any length:
-names would then grow with the square of the file. Of 20,784 chunks of 19 repositories, the longest has 224."""
+names would then grow with the square of the file. The longest of 20,784 chunks of 19 repositories has 224."""
 _LONGEST_CONTEXT = 8_000
 """Characters kept of a context, for the same reason."""
 

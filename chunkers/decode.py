@@ -38,8 +38,8 @@ _MARKS = (
 
 MIXED = "utf-8+cp1252"
 """Name of the encoding of UTF-8 with a few bytes of cp1252."""
-# Of 18,000 random texts of ten letters in nine other encodings, six had three letters in UTF-8 by chance for each one
-# not; of 1,800 texts of fifty letters none had one for two.
+# Among 18,000 random texts of ten letters in nine other encodings, six had three letters in UTF-8 by chance for each
+# one not; among 1,800 texts of fifty letters none had one for two.
 _LEAST_VALID = 3
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
 """Matches the result of `surrogateescape` for a byte."""

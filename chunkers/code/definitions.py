@@ -68,7 +68,7 @@ def definitions_of(
         is_around = is_symbol and node_type not in nodes.opening and mark.name != "_"
         inside = mark.name if is_around else around
         rule = nodes.parts.get(node_type)
-        # Of the statements in a function, none declares.
+        # Statements in a function declare nothing.
         if rule and (is_symbol or not is_local):
             parts = [*_parts_of(mark, (inside, around), _listed(rule, node, source.data, language), source)]
             if has_equations:

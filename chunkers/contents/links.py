@@ -47,7 +47,7 @@ def _has_address(text: str) -> bool:
 def issues_in(text: str, source_type: str, language: str) -> tuple[str, ...]:
     """Return the numbers of the issues a text refers to, in order, each once.
 
-    Of "owner/name#12" the name is told too; of an address both forms.
+    For "owner/name#12" the name is returned too; of an address both forms.
 
         issues_in("// Fixes #12, see o/r#7", "code", "go")  # ("12", "o/r#7")
         issues_in("color: #123;", "code", "css")            # ()

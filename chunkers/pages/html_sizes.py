@@ -12,8 +12,8 @@ from cqm.chunkers.tokens import quarters
 MARKUP = 16
 """Characters of markup which weigh as much as one of text, so the text of a chunk is at most so many times its limit.
 
-Of Dokka's and Scaladoc's pages half of the chunks have over 14 characters of source for one to read, of Sphinx's and
-Javadoc's over 4.
+In half of the chunks of Dokka's and Scaladoc's pages, over 14 characters of source give one to read; of Sphinx's and
+Javadoc's, over 4.
 """
 
 # A shorter script or style sheet sets up the page; a longer one is read as code.

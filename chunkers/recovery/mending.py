@@ -101,7 +101,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
             pieced, least = read, left
         if not is_spoilt(found.root_node, language, data):
             break
-    # Of the program before, only parts with errors are lost.
+    # Only parts of the former program with errors are lost.
     loss = _size([*_errors_in(pieced, language), *pieced.lost])
     return pieced if not pieced.lost or loss < _size(errors) else best
 

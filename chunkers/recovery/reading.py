@@ -118,7 +118,7 @@ def first_reading(source: bytes, part: Part, reads: Reads) -> "Reading | None":
     if small and part.again is not None and part.again.is_direct and not part.again.node.has_error:
         return Reading(small, is_clean=True, has_members=False)
     is_torn = part.shown is None and segment.inner and is_plain and not part.is_local
-    # Of a type, members may be read although its head can't.
+    # A type's members may be readable although its head isn't.
     if is_torn and segment.closes >= 0 and _TYPE.search(source, segment.start, segment.opens) is None:
         outer = read_without_body(source, part, reads)
         if outer is None:

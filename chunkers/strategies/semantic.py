@@ -136,7 +136,7 @@ def _calibrated(units: Sequence[Unit], likenesses: Sequence[float], target: int)
     if wanted <= 0 or not free:
         return _APART
     at = free[min(wanted, len(free)) - 1]
-    # Of equal cosines all begin a stretch, or none: whichever is nearer to the number wanted.
+    # With equal cosines all begin a stretch, or none: whichever is nearer to the number wanted.
     below, with_equal = bisect_left(free, at), bisect_right(free, at)
     return nextafter(at, _TOGETHER) if with_equal - wanted <= wanted - below else at
 

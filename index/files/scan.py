@@ -43,7 +43,7 @@ _FACTORS = {
     **dict.fromkeys((".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".texi", ".texinfo"), 4),
 }
 """Times `ScanOptions.max_file_bytes`, by suffix: fonts and images fill PDFs and notebooks, and 20 MB of a PDF contain
-about 1 MB of text. Changelogs of several MB are read in half a second a MB. Of JSON, YAML and SQL the text decides."""
+about 1 MB of text. Changelogs of several MB are read in half a second a MB. For JSON, YAML and SQL the text decides."""
 
 _REASONS = (
     (EncryptedError, SkipReason.ENCRYPTED),

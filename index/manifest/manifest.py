@@ -267,7 +267,7 @@ def _prepare(path: Path, database: sqlite3.Connection) -> None:
     # one: `begin`, called before the store is written.
     database.execute("PRAGMA journal_mode=WAL")
     database.execute("PRAGMA synchronous=NORMAL")
-    # Of macOS: to the disk itself, see `sync_opened`.
+    # For macOS: flush to the disk itself, see `sync_opened`.
     database.execute("PRAGMA fullfsync=ON")
     bring_up_to_date(database)
     database.executescript(SCHEMA + RECOVERY)

@@ -78,7 +78,7 @@ class Outline:
         path: outlined; empty for the root.
         is_file: whether it is a file.
         entries: of a folder: folders first, source before tests, those with most symbols first.
-        files: with symbols. Of a folder, those with the most used symbols first.
+        files: with symbols. In a folder, files with the most used symbols come first.
         languages: number of files by language.
         total_files, total_symbols: in all.
         is_sampled: whether uses were counted in a sample of the chunks: the folder has more than 10,000.

@@ -24,7 +24,7 @@ _BEST = 3
 _FAR, _FURTHER = 100, 25
 """Ranks in the searches for vectors and for words where results are no answers, but the usual background."""
 _USUAL_RARITY = 0.5
-"""Of words without a weight."""
+"""Rarity of words without a weight."""
 
 
 class Signs(NamedTuple):
@@ -191,13 +191,13 @@ def _regression(learned: Mapping[str, float]) -> _Regression:
 _READ, _UNREAD, _WORDS_ALONE = map(_regression, (READ, UNREAD, WORDS_ALONE))
 _IS_SENTENCE = 0.5
 _USUAL_SHARE, _USUAL_FALL = 0.31, 0.45
-"""Of BM25 in the most a word could have, and of `Signs.fall`, for a search without words: their means with words."""
+"""Share of a word's highest BM25, and `Signs.fall`, for a search without words: their means with words."""
 SURE = 4.0
 """Likelihood of an answer as good as sure: above it, results are right no more often."""
 _NAMED, _MEANT = 0.95, 0.89
 """Shares of right first results where a question names something (tests/bench/names.py), or a part of it."""
 ENOUGH_WORDS = 0.5
-"""Of the question's words in one result: it may answer a question in other words, whatever the regression says."""
+"""Share of a question's words in one result for a possible answer, whatever the regression says."""
 
 
 class Judgement(NamedTuple):

@@ -7,7 +7,7 @@ from cqm.index.ranking.project import Topic, stemmed, topic
 from cqm.index.text.terms import WORD
 
 _MOST_WORDS = 12
-"""Of a question about a project; a longer text tells of more."""
+"""Longest question about a project, in words; a longer text is about more."""
 _TEXT = r"(?:\.(?:md|mdx|rst|txt|adoc|org|markdown|rdoc))?$"
 _README = rf"readme{_TEXT}"
 _GUIDE = rf"(?:contributing|hacking|develop(?:ing|ment|ers?)){_TEXT}"

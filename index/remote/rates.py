@@ -10,7 +10,7 @@ _MINUTE = 60.0
 _SHORTEST = 1e-6
 """Seconds: less is a rounding error."""
 _BURST = 0.1
-"""Of a minute's allowance, usable at once after a pause. Services measure over less than a minute."""
+"""Share of a minute's allowance usable at once after a pause. Services measure over less than a minute."""
 
 
 class Clock(NamedTuple):

@@ -31,8 +31,8 @@ ASKED, HEADED, NAMED, LONGEST = 31, 24, 10, 256
 them."""
 TOLD, HEAD = 64, 24
 """Tokens read of a text: its first ones, the rest being a window into `LONGEST`. It was trained with 128 and 48, which
-take a fifth more time. Of 1,901 sentences of the split "train", the reciprocal rank of the lines is .578 with those,
-.577 with these and .575 with 48 and 20; of 1,674 held out .538, .540 and .543."""
+take a fifth more time. For 1,901 sentences of the split "train", the reciprocal rank of the lines is .578 with 128 and
+48, .577 with these and .575 with 48 and 20; for 1,674 held out .538, .540 and .543."""
 _FILE = Path(__file__).with_name("static") / "reader-1.safetensors"
 _SHA256 = "9bf093bcb77b21a87c36798c2429034e837737ea0d52e3f8ab735c046a1bf7bc"
 _SPECIAL, _FIRST = 2, 1
@@ -42,9 +42,9 @@ READ = 4
 30 is .595, .596, .597 and .597; without any it is .584. So few need no deadline: an answer is the same on a busy
 machine."""
 _CHARACTERS = 8_192
-"""Of a text."""
+"""Most characters of a text."""
 _WEIGHT = 0.2
-"""Of a logit, beside the other parts of a score."""
+"""Weight of a logit beside the other parts of a score."""
 _OF_HEAD = 64
 """Numbers of a state read by an attention head."""
 _EPSILON = 1e-12
@@ -238,7 +238,7 @@ def _read(rows: Sequence[_Row], model: _Model) -> list[float]:
         mixed = _through(states, layer.mixed)
         found = [_attended(mixed[at:end, :width], mixed[at:end, width:], model.heads) for at, end in pairwise(starts)]
         states = _finished(states, np.concatenate(found), layer)
-    # Of the last layer, only the first token's state counts.
+    # In the last layer, only the first token's state counts.
     last = model.layers[-1]
     matrix, added = last.mixed
     firsts = states[starts[:-1]]

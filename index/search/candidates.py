@@ -93,7 +93,7 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
         (), chunks, tuple(filter(None, dense)), generation.candidates.paths(files), generation.candidates.paths(paths)
     )
     chunks |= _in_best_files(generation, evidence, Nearest(TERMS, terms, times * FILL_DEPTH, keep))
-    # Of more, the store's choice would be chance.
+    # With more, the store's choice would be chance.
     defining = defining if len(defining) <= DEFINITIONS_DEPTH else {}
     few, likely = mentioning if len(mentioning) <= FEW else {}, list[str]()
     if not is_semantic:

@@ -36,7 +36,7 @@ _KINDS = {
     **dict.fromkeys(("func", "fn", "def"), "function"),
     "const": "constant",
     "field": "property",
-    # Of Swift and Java, and of Scala and Kotlin, where the index has no such kind.
+    # Kinds of Swift and Java, then of Scala and Kotlin, if the index has no such kind.
     **dict.fromkeys(("protocol", "annotation"), "interface"),
     "object": "class",
 }
@@ -48,7 +48,7 @@ _KNOWN_KINDS = frozenset(
         " resource rule schema section statement step struct target template test text trait type variable variant",
     )
 )
-"""Of chunks and of the definitions in them; an index may have more."""
+"""Kinds of chunks and of definitions in them; an index may have more."""
 _SOURCES = frozenset({CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC})
 _ISSUE = re.compile(r"[#!]?(\d{1,7}|[\w./-]{1,200}#\d{1,7})")
 _GLOB = re.compile(r"[*?\[]")
@@ -252,7 +252,7 @@ def _is_any_left(generation: Generation, query: Query) -> bool:
     if keep is None or keep.nothing:
         return keep is None
     rows = generation.manifest.columns_below("", ("id", "path", "language"))
-    # Of a glob there may be thousands.
+    # A glob may match thousands.
     paths, denied = frozenset(keep.paths), frozenset(keep.not_paths)
     ids = [id_ for id_, path, language in rows if path not in denied and _passes(keep, paths, path, language)]
     if not (keep.kinds or keep.issues) or len(ids) > _MOST_LOOKED:

@@ -33,7 +33,7 @@ _MOST_NUMBER = 1 << 53
 """Numbers below are the same in JSON, SQLite and here; no line, size or token count comes near."""
 _HALF, _SINGLE, _TERM = "<f2", "<f4", "<u4"
 _LONGEST_UNIT = 1.01
-"""Of a unit vector in half precision."""
+"""Longest unit vector in half precision."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from cqm.index.store.frozen import FrozenNote, parse_frozen
 
 NOTE_FILE, BASE_FILE, FROZEN_FILE = "collection.json", "base.json", "frozen.json"
 FREQUENCIES_FILE = "frequencies.jsonl"
-"""Of the words of a base on a server."""
+"""Frequencies of the words of a base on a server."""
 _LONGEST_LABEL = 40
 _NAME, _URL = re.compile("[A-Za-z0-9_-]{1,128}"), re.compile(r"[\x21-\x7e]{1,2000}")
 _NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]+")

@@ -238,7 +238,7 @@ class LayeredStore:
         return [name for name in ids if name in held.live], [name for name in ids if name not in held]
 
     def lost(self, ids: AbstractSet[str]) -> int:
-        """See `Store.lost`. Of the base, which was found whole, it compares only the numbers of points."""
+        """See `Store.lost`. For the base, which was found whole, it compares only the numbers of points."""
         held = self._state()
         gone = len((ids & held.hidden) - held.live)
         shared = len(ids - held.live) - gone

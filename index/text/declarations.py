@@ -1,6 +1,6 @@
 """Read a declaration from the lines of its definition: its signature, and whether it has a body.
 
-Of a document's chunk the store keeps the names of headings and keys alone: its lines tell where they stand.
+For a document's chunk the store keeps only the names of headings and keys: its lines tell where they stand.
 """
 
 import re
@@ -33,7 +33,7 @@ _BRACED = frozenset(
 """Languages with braces or "=" before a function's body."""
 _ARGUMENTS = re.compile(r"\([^()]*\)")
 _BEGINS = ("{", "=>", ":", "=", " do", " then")
-"""Of a body, after a declaration."""
+"""Beginnings of a body, after a declaration."""
 SECTION_KINDS = frozenset({"section", "key", "element", "cell"})
 """Kinds of chunks named after headings, keys or elements."""
 _WITHIN = " > "

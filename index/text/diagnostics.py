@@ -215,7 +215,7 @@ def _unquoted(token: str) -> str:
 def _closed(scope: _Scope, around: _Scope, size: int) -> Iterator[Told]:
     """Yield the places of an ending object; half a place goes to the object around."""
     if scope.has_character and scope.first and around.name.endswith("range"):
-        # Of the language server protocol, which counts from 0.
+        # The language server protocol counts from 0.
         scope.first, scope.last = scope.first + 1, scope.last + 1
     lines = scope.lines()
     if scope.name and _END_SCOPE.fullmatch(scope.name):
@@ -264,7 +264,7 @@ def _scope_of(name: str, attributes: Mapping[str, str], start: int) -> _Scope:
         hits = [attributes[key] for key in _HITS if key in attributes]
         if hits and "0" not in hits:
             return scope
-        # Of reports of coverage: Cobertura's "number", JaCoCo's "nr", Clover's "num".
+        # In reports of coverage: Cobertura's "number", JaCoCo's "nr", Clover's "num".
         attributes = {f"line{key}" if key in _NUMBERS else key: it for key, it in attributes.items()}
     for key, value in sorted(attributes.items(), key=lambda it: -("/" in it[1])):
         if not _WEAK_KEY.fullmatch(_key(key)) or _key(name).endswith("file") or "/" in value:

@@ -21,7 +21,7 @@ _CODE = re.compile(
 _QUOTE = re.compile("[\"'`“„«「『]")
 _PHRASE = re.compile(
     r"\"([^\"\n]{8,200})\"|“([^“”\n]{8,200})”|(?<!\w)'([^'\n]{8,200})'(?!\w)|(?<!`)`([^`\n]{8,200})`(?!`)"
-    # Of German, French and Russian, Japanese and Chinese.
+    # Quotes of German, French and Russian, Japanese and Chinese.
     r"|„([^„“”\n]{8,200})[“”]|«\s?([^«»\n]{8,200}?)\s?»|「([^「」\n]{8,200})」|『([^『』\n]{8,200})』"
 )
 _HEADS = 2
@@ -37,7 +37,7 @@ _MOST_OF_TOPIC = 5
 _WORD = re.compile(r"\w+")
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,80})`(?!`)")
 _PART, _MARK, _BETWEEN = r"[A-Za-z_$][\w$]*", "[?!]?", r"(?:\.|::|#|->)"
-"""Of a name in prose: ASCII alone, since other letters are of other languages' words."""
+"""Patterns of a name in prose: ASCII only, as other letters are of other languages' words."""
 _NAME = re.compile(rf"{_PART}(?:{_BETWEEN}{_PART})*{_MARK}(?:\(\))?")
 _CALLED = re.compile(rf"(?<![\w.$])((?:{_PART}{_BETWEEN}){{0,6}}{_PART}{_MARK})\(\)")
 _IDENTIFIER = re.compile(rf"(?<![\w./$-]){_PART}{_MARK}(?:(?:{_BETWEEN}|\\){_PART}{_MARK}){{0,8}}(?![\w/-])")

@@ -50,7 +50,7 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
     whole = Counter(of_path)
     vectors = []
     for chunk in chunks:
-        # Of markup all text counts: people search for ids and classes. Of JSON not, since its escapes hide words.
+        # In markup all text counts: people search for ids and classes. Not in JSON, as its escapes hide words.
         of_text = terms_of(chunk.text if chunk.language in _MARKUP else chunk.content or chunk.text)
         whole.update(of_text)
         of_header = (

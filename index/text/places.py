@@ -119,7 +119,7 @@ def places_in(text: str) -> list[NamedPlace]:
     parts = [text] if len(text) <= _MOST_CHARACTERS else [text[:half], text[-half:]]
     written = "\n".join(parts)
     text = plain_text(written)
-    # Of a structured message its own members count, unless it has a whole trace in it.
+    # In a structured message its own members count, unless it has a whole trace in it.
     shift = 0 if text == written else len(text)
     told = (it for part in parts for it in told_places(part))
     frames = [Frame(it.start + shift, INNERMOST_LAST if it.is_outer_first else AS_WRITTEN, it.place) for it in told]

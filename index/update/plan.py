@@ -173,5 +173,5 @@ def _differs(found: FoundFile, row: FileRow | None, root: Path, options: ScanOpt
         return row.state is FileState.INDEXED
     if read.skip:
         return read.skip != row.reason
-    # Of a file without text there is no hash: once its times have changed, it may have text.
+    # A file without text has no hash: once its times have changed, it may have text.
     return content_hash(read.data) != row.hash

@@ -271,7 +271,7 @@ def _python_folders() -> list[str]:
         *_SYSTEM,
     }
     for name in _PACKAGES:
-        # Of an editable install the folders are elsewhere.
+        # An editable install has its folders elsewhere.
         spec = importlib.util.find_spec(name)
         found |= set(spec.submodule_search_locations or ()) if spec else set()
     # A script's own folder is among those of `sys.path`; the top of the disk never is.

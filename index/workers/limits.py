@@ -24,7 +24,7 @@ MEMORY_BYTES = 400 << 20
 _SECONDS = 3.0
 _SECONDS_OF_FIRST_MEGABYTE = 1.5
 _SECONDS_PER_MEGABYTE = 1.5
-"""Of each further one: pages, XML and data take about 1 s, PDFs .3 s."""
+"""For each further megabyte: pages, XML and data take about 1 s, PDFs .3 s."""
 WAIT_SECONDS = 60.0
 """A worker silent for so much longer than its processor time is ended, whatever it waits for."""
 _MOST_DESCRIPTORS = 256

@@ -115,7 +115,7 @@ def best_lines(source: Source, symbol: str, core: range, asked: Asked, room: flo
     """Choose the lines to show, as sorted ranges of positions; empty when not even one line fits.
 
     They are consecutive: the core with its surroundings, or the best lines of it. The line declaring the symbol stands
-    before them where it costs little. Of a core without room, long comments are shortened to their best lines first.
+    before them where it costs little. In a core without room, long comments are first shortened to their best lines.
 
     Parameters:
         symbol: qualified name of the chunk's symbol; empty for none.

@@ -1,6 +1,6 @@
 """Tell how much the lines of each result are worth, and share a reply's room among them.
 
-Of a name or a place, nothing around its definition or line is worth anything.
+For a name or a place, nothing around its definition or line is worth anything.
 """
 
 from collections.abc import Sequence

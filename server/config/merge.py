@@ -133,7 +133,7 @@ def _problem(detail: ErrorDetails, layer: Layer, model: type[BaseModel], names: 
         case "model_type" | "dict_type":
             return f'{origin}: "{name}" is a section: write its options below it, as `name: value`.'
         case "json_invalid":
-            # Of the whole layer: half a surrogate pair, which JSON cannot carry.
+            # An error of the whole layer: half a surrogate pair, which JSON cannot carry.
             return f"{origin}: a value is not valid text: {detail['msg'].removeprefix('Invalid JSON: ')}."
         case _:
             # The name of a variable may be a key, put in the wrong place.

@@ -19,7 +19,7 @@ from cqm.server.issues import gh as github
 from cqm.server.issues.gh import GitHubError, GoneError, Json
 
 _MOST_BYTES = 64 << 20
-"""Of an issue with all its comments."""
+"""Largest issue with all its comments."""
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _ELSEWHERE = "Delete it, or name another folder with --out."
 

@@ -15,7 +15,7 @@ from cqm.server.mcp.behind import LACKS, ask_again
 from cqm.server.mcp.scope import Asked
 
 _HEAD_TOKENS = 16
-"""Of the line with a folder's name above the answer of its index."""
+"""Tokens of the line with a folder's name above the answer of its index."""
 _Found = TypeVar("_Found")
 
 

@@ -41,7 +41,7 @@ OWNS, FOLDER, ROOT = "owns", "folder", "root"
 _RELEASE = re.compile(r"v?(\d{1,9}(?:\.\d{1,9})*)")
 _STAGE = re.compile(r"[.-]?(dev|a|b|rc|post)(\d{1,9})")
 _STAGES = ("dev", "a", "b", "rc", "", "post")
-"""Of a version, in the order of time; "" is the release itself, and the end of a version with other stages."""
+"""Stages of a version, in the order of time; "" is the release itself, and the end of a version with other stages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cqm.server.preview.choice import InForce
 
 MOST_CHARACTERS = 400_000
-"""Of a part of a file; its lines may be of any length."""
+"""Longest part of a file; its lines may be of any length."""
 _Report = tuple[tuple[Chunk, ...], ChunkStatistics, tuple[str, ...], str]
 
 

@@ -13,7 +13,7 @@ from cqm.index.disk.beneath import NotRegularError, read_small
 from cqm.index.disk.durable import sync_folder
 
 MOST_BYTES = 32 << 20
-"""Of a file; Claude Code's with the history of years has a tenth of it."""
+"""Largest file; Claude Code's with the history of years has a tenth of it."""
 
 _BACKUP = ".cqm-backup"
 

@@ -12,7 +12,7 @@ _WIDTH, _HEIGHT = 1_000.0, 420.0
 MOST_CELLS = 110
 _TINTS = 6
 _LEAST_WIDTH, _LEAST_HEIGHT = 56.0, 18.0
-"""Of a rectangle with its name in it."""
+"""Smallest rectangle with its name in it."""
 _CHARACTER, _PADDING = 7.4, 12.0
 """Width of a character of a name, about, and the room beside a name."""
 

@@ -186,5 +186,5 @@ def _less_head(text: bytes) -> bytes:
         return found["name"] + blank(found["parameters"])
     if found := _GUARD.search(text):
         return text[: found.start()] + blank(found[0])
-    # Of a selector with arguments, such as ":not([type])", or with attributes first, the grammar reads the classes.
+    # In a selector with arguments, such as ":not([type])", or with attributes first, the grammar reads the classes.
     return _plain(_without_pseudo_classes(text) if b"(" in text or text.startswith(b"[") else text)

@@ -28,7 +28,7 @@ _MACRO_IN_CLASS, _MACRO_IN_STRUCT = (
 )
 
 _NAME_BEHIND = rb"(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|__(?!attribute|asm|declspec|except|finally|try)[A-Za-z]\w*+)"
-"""Of a macro behind the head of a function: in capitals, or with the underscores of compilers and libraries."""
+"""Name of a macro behind a function's head: in capitals, or with the underscores of compilers and libraries."""
 # "void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mu_) {": the grammar takes the macro for the function. A statement such as
 # "if (a) RUN(b);" looks like this too, so only names with the words of attributes count before a semicolon.
 _MACRO_OF_FUNCTION = later(

@@ -95,7 +95,7 @@ def is_attribute(node: "Node", name: str) -> bool:
         return False
     declarators = node.children_by_field_name("declarator")
     value = declarators[0].child_by_field_name("value")
-    # Of an array, a list of variables or a value it is the name of a variable.
+    # In an array, a list of variables or a value it is the name of a variable.
     return (
         len(declarators) == 1
         and declarators[0].type != "array_declarator"

@@ -157,7 +157,7 @@ def _statement(tokens: list[_Token], at: int, source: bytes, batches: list[int])
 
 _ROUTINE_KINDS = frozenset({b"procedure", b"proc", b"function", b"trigger", b"event", b"package", b"type"})
 _UNREAD_KINDS = frozenset({b"procedure", b"proc", b"event", b"type"})
-"""Of these the grammar reads none, of functions and triggers those without a block."""
+"""The grammar reads none of these; of functions and triggers, it reads those without a block."""
 _MOST_HEAD = 64
 """Words of a routine among which its body begins."""
 

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from threading import Condition
 
 _SLOW = 1 / 3
-"""Of the time-out: slower requests are at risk of being lost."""
+"""Share of the time-out: slower requests are at risk of being lost."""
 _QUICK = 1 / 4
-"""Of the slow limit. Time grows with the size of a batch, so there is room between quick and slow to settle in."""
+"""Share of the slow limit. Time grows with the size of a batch, so there is room between quick and slow to settle in.
+"""
 _GROWTH = 1.25
 _TRUST = 32
 """Quick answers after a time-out before sizes grow again: each trial may cost another time-out."""

@@ -106,7 +106,7 @@ def _hashed(text: Bits) -> NDArray[np.uint32]:
 
 
 _Grams = Sequence[Sequence[int]]
-"""Of a text: for each trigram its possible hashes."""
+"""The possible hashes of each trigram of a text."""
 
 
 def _has_any(rows: Bits, slots: NDArray[np.intp], texts: Sequence[_Grams]) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ _MOST = 10
 _LONG = 9
 """Characters of a name with two typing errors."""
 _LEAST_LIKE = 0.75
-"""Of `difflib`: one letter of four may be another."""
+"""Least ratio of `difflib`: one letter of four may be another."""
 _RESPELLED = 0.5
 """Distance of names in another case: less than a letter."""
 _HUMP = re.compile(rf"{HUMP}|[0-9]+|[^\W\dA-Za-z_]+")
@@ -92,7 +92,7 @@ def _are_in_order(humps: Sequence[str], parts: Sequence[str]) -> bool:
 def _misspelled(names: StoredNames, last: str) -> Iterator[tuple[str, float]]:
     """Yield names with few other letters: those with an unharmed beginning or end are compared."""
     key = name_key(last)
-    # Of a longer name, both halves may have an error.
+    # A longer name may have an error in both halves.
     unharmed, most = (len(key) // 3 if len(key) >= _LONG else (len(key) - 1) // 2), max(1, len(key) // 5)
     lengths = range(len(key) - most, len(key) + most + 1)
     by_key: dict[str, set[str]] = {}

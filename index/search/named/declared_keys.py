@@ -20,7 +20,7 @@ _COMMAND = re.compile(r"[$>] ?\S|[a-z][\w./-]{0,60}(?: [a-z][\w./-]{0,60}){0,3} 
 _QUOTES = frozenset("\"'`")
 _TABLE = re.compile(
     r"(?:the )?(?:(?:database|db|sql) )?table [`\"']?(\w{2,80})[`\"']?|(?:the )?[`\"']?(\w{2,80})[`\"']? table"
-    # Of PostgreSQL, SQLite, MySQL and SQL Server.
+    # Messages of PostgreSQL, SQLite, MySQL and SQL Server.
     r"|.{0,400}(?:relation \"(?:\w+\.)?(\w{2,80})\" does not exist|no such table: (?:\w+\.)?(\w{2,80})"
     r"|Table '(?:[\w-]+\.)?(\w{2,80})' doesn't exist|Invalid object name '(?:\w+\.)?(\w{2,80})').{0,400}",
     re.IGNORECASE | re.DOTALL,

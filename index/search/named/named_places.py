@@ -309,7 +309,7 @@ def _of_built(lookup: NameLookup, places: Sequence[NamedPlace], keep: PointFilte
         if not (place.function and (built := _BUILT.search(place.path))):
             continue
         chunks = [it for it in lookup.defining(place.function) if built["package"] in it.path.split("/")[:-1]]
-        # Of the program alone, where there are others: tests and examples have a role.
+        # Only the program's, if there are any: tests and examples have a role.
         own = [it for it in chunks if it.role is None] or chunks
         rows = lookup.generation.manifest.chunks([it.id for it in own]) if len(own) == 1 else {}
         lines |= {row.id: row.start_line for row in rows.values() if row.id not in lines and counts(row, keep)}
@@ -345,7 +345,7 @@ def _rows_at(found: _Found) -> list[ChunkRow]:
     """Return the chunks with one of the lines; else the next one, or past the end of the file its function's."""
     rows, place = found.rows, found.place
     if not place.first or place.first > rows[-1].end_line:
-        # Of a test by its name, or of another version of the file.
+        # The test named, or another version of the file.
         said = {*_WORD.findall(place.near.partition("\n")[0])}
         named = [row for row in rows if place.function and any(it.endswith(place.function) for it in row.defines)]
         return (named or [row for row in rows if any(last_part(name) in said for name in row.defines)])[:1]

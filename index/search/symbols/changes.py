@@ -36,7 +36,7 @@ _MOST_FILES = 20
 _MOST_NAMED = 200
 """Files of a commit to name with their numbers of lines."""
 _MOST_PARTS = 100
-"""Of a file."""
+"""Most parts of a file."""
 _LEAST_COVERED = 0.5
 """Share of the question's words, by their rarity, in the message of the commit meant."""
 _SUBJECT_WEIGHT = 0.1
@@ -182,7 +182,7 @@ def _ranked(what: str, known: Sequence[Commit]) -> tuple[list[Commit], bool]:
         if both := sum(worth[term] for term in asked & some):
             own = sum(worth[term] for term in some)
             scored.append((both / most, both / most + _SUBJECT_WEIGHT * both / own, known[number]))
-    # Of equals the newer one comes first: sorting keeps their order.
+    # Among equals the newer one comes first: sorting keeps their order.
     scored.sort(key=itemgetter(1), reverse=True)
     return [commit for _, _, commit in scored], bool(scored) and scored[0][0] >= _LEAST_COVERED
 

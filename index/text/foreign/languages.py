@@ -16,7 +16,7 @@ _LETTERS = {
     "de": "\u00e4\u00f6\u00fc\u00df", "fr": "\u00ea\u00ee\u0153", "es": "\u00f1\u00bf\u00a1", "pt": "\u00e3\u00f5",
     "pl": "\u0142\u0105\u0119\u015b\u017c", "cs": "\u011b\u0159\u016f", "tr": "\u0131\u015f\u011f",
 }  # fmt: skip
-"""Of one language more than of the others; Turkish and German share two, Turkish has its own beside them."""
+"""Letters of one language more than of the others; Turkish and German share two, Turkish has its own beside them."""
 _ENGLISH_TOO = frozenset({
     "a", "al", "am", "an", "as", "die", "do", "et", "he", "in", "me", "no", "on", "or", "so", "to", "was",
 })  # fmt: skip

@@ -57,7 +57,7 @@ def fit(asked: Sequence[str], declaration: str, signature: str) -> float:
         having = having[1:]
     if not wanted:
         return 0.0
-    # Of a type's path the last word counts, and a name, where one is written, as much.
+    # The last word of a type's path counts, and a written name counts as much.
     alike = [_alike(one, other) for one, other in zip(wanted, having, strict=False)]
     return sum(alike) / len(wanted) + _SAME_COUNT * (len(wanted) == len(having))
 

@@ -12,7 +12,7 @@ from cqm.index.text.relations.asked import AskedRelation, Relation
 
 _Tier = Sequence[str]
 _BODY = r"\{(?!\s*(?:\}|\w+\s*=[^=]))"
-"""Of an anonymous class: the values of C#'s `new Point() { X = 1 }` are none."""
+"""The body of an anonymous class: the values of C#'s `new Point() { X = 1 }` are none."""
 _QUOTE = r"[\"'`]"
 _REST = r"\w{0,40}\b"
 """Rest of a word with a telling beginning; without a bound, a long word would be read for each of its letters."""

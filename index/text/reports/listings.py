@@ -9,11 +9,11 @@ _STATE = (
 )
 _LETTERS = r" {0,2}(?:[MADRCUT]{1,2}|\?\?|!!)(?:\d{1,3})?[ \t]+"
 _ENTRY = re.compile(
-    # Of git status, its short form and `--name-status`, `--numstat`, a merge; of a renamed file the new path.
+    # Lines of git status, its short form and `--name-status`, `--numstat`, a merge; a renamed file's new path.
     rf"(?:[ \t]*{_STATE}|{_LETTERS}|(?:\d{{1,7}}|-)\t(?:\d{{1,7}}|-)\t"
     r"|CONFLICT \([^)\n]{1,40}\): (?:Merge conflict in )?|Auto-merging |error: patch failed: )"
     r"(?:\S{1,300}(?: -> | => |\t))?(?P<path>\S{1,300}?)(?::\d{1,7})?[ \t]*"
-    # Of `git diff --stat`.
+    # Lines of `git diff --stat`.
     r"|[ \t]*(?P<counted>\S{1,300}) +\| +(?:\d{1,7}(?: [+-]+)?|Bin(?: .{0,80})?)[ \t]*"
 )
 _COMMIT = re.compile(r"(?:commit )?[0-9a-f]{7,40}\b|On branch ")

@@ -15,7 +15,7 @@ FILE_VARIABLE = "CQM_HTTP_TOKEN_FILE"
 NO_TOKEN = "none"  # noqa: S105 - a word that switches it off
 
 _LEAST_CHARACTERS = 16
-"""Of a token where other machines can try."""
+"""Shortest token if other machines can try."""
 _MOST_BYTES = 4096
 _RANDOM_BYTES = 32
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
