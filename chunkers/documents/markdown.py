@@ -63,7 +63,7 @@ def _parser() -> "MarkdownIt":
 
 
 def _blocks(text: str, most: int) -> Iterator[Block]:
-    """Yield the blocks of a text, which is parsed in parts of about so many characters."""
+    """Yield the blocks of a text, parsed in parts of about `most` characters."""
     lines = text.count("\n")
     if lines > _MOST_SHORT_LINES and len(text) < lines * _SHORT_LINE:
         yield from _blocks_of_lines(text)

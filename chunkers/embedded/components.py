@@ -93,7 +93,7 @@ def _parts(text: str, language: str) -> Iterator[Part]:
                 yield from _part(text, opening, (token.start, token.end), language)
                 opening = None
     if opening is not None:
-        # Somebody is typing it.
+        # Its end is not typed yet.
         yield from _part(text, opening, (len(text), len(text)), language)
 
 

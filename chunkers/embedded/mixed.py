@@ -61,7 +61,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         elif start < 0 and mark["alone"]:
             yield mark.span()
     if start >= 0:
-        # Somebody is typing it.
+        # Its end is not typed yet.
         yield start, len(text)
 
 

@@ -71,7 +71,7 @@ class TemplateTag(NamedTuple):
 
 
 def template_tags_of(text: str, syntax: str) -> list[TemplateTag]:
-    """Find the tags of a template language in order, in linear time; one without an end is none."""
+    """Find the tags of a template language in order, in linear time; one without an end does not count."""
     signs, opening = _SIGNS[syntax], _OPENINGS[syntax]
     found: list[TemplateTag] = []
     absent: set[str] = set()

@@ -152,8 +152,8 @@ def _gathered(sections: Sequence[Section[Block]], limit: int) -> Iterator[Sectio
 
 
 class _Ground(NamedTuple):
-    # Data for dividing a page: limits in quarters of a token, and the starts of its tags. Without an overlap of its own
-    # the parts of a section repeat so much of the limit as the core leaves.
+    # Data for dividing a page: limits in quarters of a token, and the starts of its tags. Without an overlap of its
+    # own, the parts of a section repeat as much as the core leaves of the limit.
     text: str
     page: Page
     sizes: Sizes

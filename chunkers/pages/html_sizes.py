@@ -10,7 +10,7 @@ from cqm.chunkers.pages.html_text import BREAKS, PLAIN, Reading
 from cqm.chunkers.tokens import quarters
 
 MARKUP = 16
-"""Characters of markup which weigh as much as one of text, so the text of a chunk is at most so many times its limit.
+"""Characters of markup weighing as much as one of text: a chunk's source is at most this many times its limit.
 
 In half of the chunks of Dokka's and Scaladoc's pages, over 14 characters of source give one to read; of Sphinx's and
 Javadoc's, over 4.

@@ -59,7 +59,7 @@ class DocumentType:
 _HEAD = 20_000
 _LEAST_MARKS = 3
 _LEAST_SHARE = 3
-"""Turns of a conversation begin at least one in so many non-blank lines."""
+"""At least one in this many non-blank lines begins a turn of a conversation."""
 
 _PLAIN = frozenset({MARKDOWN, *(row.name for row in PROSE_FORMATS)})
 

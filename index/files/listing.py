@@ -1,7 +1,7 @@
 """Find the paths of a tree in scope by walking it with descriptors.
 
-Folders are opened below the root without following links, so nothing outside of the tree is listed, even while somebody
-replaces folders by links.
+Folders are opened below the root without following links, so nothing outside of the tree is listed, even while folders
+are replaced by links.
 """
 
 import os

@@ -46,7 +46,7 @@ class Candidates:
         return found + self._read(unknown) if unknown else found
 
     def _read(self, ids: Sequence[str]) -> list[Candidate]:
-        # Taken before the rows: chunks written in between count as older than they are, and are read once more.
+        # Taken before the rows: chunks written in between count as older, and are read again.
         read_at = self._manifest.commits
         rows = self._manifest.columns_of(ids, _COLUMNS)
         # Tuples of names: the collector of cycles looks at lists again and again.
@@ -64,7 +64,7 @@ class Candidates:
         """Return the paths of generated files in the index; read again after each commit."""
         commits, paths = self._generated
         if commits != self._manifest.commits:
-            # Taken before the paths: a commit in between is looked at once more.
+            # Taken before the paths: a commit in between is looked at again.
             commits = self._manifest.commits
             before, paths = paths, self._manifest.generated()
             if paths != before:

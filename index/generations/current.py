@@ -237,8 +237,8 @@ class Lineage:
         """Stop serving.
 
         Returns:
-            All open generations, for the caller to close once nobody reads them, and whether others on disk are
-            obsolete: if not, the next update may continue with them.
+            All open generations, to close once they have no readers, and whether others on disk are obsolete: if not,
+            the next update may continue with them.
         """
         opened = [*self._readers.take_outgoing(), *self._given_up, *filter(None, [self.building, self._serving])]
         has_obsolete = self._is_settled and self.building is None and self._serving is not None

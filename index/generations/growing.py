@@ -86,7 +86,7 @@ class Growing:
             _log.warning("The index in %s stays in memory: %s", self._generation.place.parent, error)
 
     def _holds(self, points: int) -> bool:
-        """Whether memory holds so many points, and the base stays as it is without them."""
+        """Whether memory holds so many points, with a base that stays unchanged without them."""
         store = self._generation.store
         if isinstance(store, LayeredStore):
             return store.in_folder and store.changes >= points and not store.hidden

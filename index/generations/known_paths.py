@@ -58,7 +58,7 @@ class KnownPaths:
         """
         read = self._manifest.paths if are_chunked else self._manifest.file_paths
         with self._lock:
-            # Taken before the paths: a commit in between is looked at once more.
+            # Taken before the paths: a commit in between is looked at again.
             commits = self._manifest.commits
             kept = self._kept.pop(key, None)
             changed = self._manifest.changed_after(kept.seen) if kept else None

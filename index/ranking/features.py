@@ -1,7 +1,7 @@
 """Features: numbers for the agreement of a chunk and its file with a question.
 
 Raw scores of different searches are never compared. Each is divided by the best of its kind within the query, so most
-features are from 0 to 1. A file's evidence counts for all of its chunks alike.
+features are from 0 to 1. A file's evidence counts equally for all of its chunks.
 """
 
 from bisect import bisect_right

@@ -37,7 +37,7 @@ class RetryPolicy:
     repeats_time_outs: bool = True
 
     def brief(self) -> "RetryPolicy":
-        """Return the policy for a request with somebody waiting: a second attempt soon, or none after a time-out."""
+        """Return the policy for a request with a waiting caller: a second attempt soon, or none after a time-out."""
         wait = min(self.first_wait, 0.2)
         return replace(
             self,

@@ -18,5 +18,5 @@ NO_VARIABLES: Variables = MappingProxyType({})
 
 
 def process_variables() -> Variables:
-    """Return those of this process, as they are now."""
+    """Return the present variables of this process."""
     return MappingProxyType(dict(os.environ))

@@ -67,7 +67,7 @@ class Deadline:
 
 
 def in_time(seconds: float, source: str, work: Callable[[Deadline], Result]) -> Result:
-    """Return the result of `work` if it is in time. Late work goes on in a thread nobody waits for.
+    """Return the result of `work` if it is in time. Late work goes on in a thread without waiters.
 
     Socket time-outs are not enough: each limits the wait for some bytes, and none the look-up of a host name.
 

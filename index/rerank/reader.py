@@ -180,7 +180,7 @@ def scores(asked: Sequence[int], passages: Sequence[Passage]) -> list[float]:
 
 
 def numbers(text: str, most: int) -> list[int]:
-    """Return the first tokens of a text, at most so many."""
+    """Return the first tokens of a text, up to a limit."""
     words = tuple(islice(words_of(encodable(text)), most))
     return [_SPECIAL + it for it in islice(chain.from_iterable(tokens_of_words(words)), most)]
 

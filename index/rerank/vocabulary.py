@@ -88,7 +88,7 @@ class Vocabulary:
 
         self._texts: dict[str, TextNumbers] = {}
         self._identifiers, self._words = _Numbered(), _Numbered()
-        # The first word is none.
+        # The first entry is no word.
         self._words.update({"": _NO_WORD})
         self._words.new.append("")
         self._words_of = np.zeros((0, _WORDS_OF_ONE), np.int32)

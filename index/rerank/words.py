@@ -45,10 +45,10 @@ class Reading(NamedTuple):
     """Agreement of a chunk's words with a question's.
 
     Attributes:
-        whole: mean cosine of the question's words with the most alike words of the chunk, by weight.
+        whole: mean cosine of the question's words with the most similar words of the chunk, by weight.
         window: the same of the best eight lines.
         line: the same of the best line.
-        naming: mean cosine of the words of the chunk's symbol with the most alike words of the question.
+        naming: mean cosine of the words of the chunk's symbol with the most similar words of the question.
         length: logarithm of the number of identifiers.
     """
 
@@ -102,8 +102,8 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
     of_identifiers = read.words_of.take(identifiers, 0).T
     words, of_all = _distinct(np.concatenate([of_identifiers.ravel(), *named]))
     of_identifiers, of_names = of_all[: of_identifiers.size], of_all[of_identifiers.size :]
-    # By word of the question and word of the texts. Sums of products in one order: the same words are as alike in any
-    # process, whatever was read before.
+    # By word of the question and word of the texts. Sums of products in one order: the same words have the same
+    # similarity in any process, whatever was read before.
     alike = np.maximum(np.einsum("qd,wd->qw", read.units.take(asking, 0), read.units.take(words, 0)), 0.0)
     weights = read.lengths.take(asking)
     weights /= max(float(weights.sum()), _NO_LENGTH)
@@ -144,7 +144,7 @@ def _words_of_name(name: str) -> tuple[str, ...]:
 
 
 def _of_windows(by_line: "Floats", text_of: "NDArray[np.intp]") -> "Floats":
-    """Return for each line the most alike of it and the seven after it in its text, by word of the question."""
+    """Return for each line the greatest similarity in it and the seven lines after it, by word of the question."""
     import numpy as np
 
     best = by_line

@@ -84,7 +84,7 @@ def with_filters(generation: Generation, query: Query, root: str) -> Filtered:
         root: of the index, absolute.
 
     Raises:
-        QueryError: the text has nothing but filters, or a filter is one of nothing in the index.
+        QueryError: the text has only filters, or a filter fits nothing in the index.
     """
     root = PurePath(root).as_posix()
     query = _named(generation, query, root)

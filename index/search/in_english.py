@@ -24,7 +24,7 @@ _LEAST_TERMS = 4
 
 
 class Result(NamedTuple):
-    """One of the first results, whatever page of them is shown: pages of one question must choose alike."""
+    """One of the first results, on any page: pages of one question must make the same choice."""
 
     path: str
     text: str

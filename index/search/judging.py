@@ -50,7 +50,7 @@ def judged(
     is_file_missing: bool = False,
     is_route_missing: bool = False,
 ) -> tuple[Judgement, str]:
-    """Judge an answer by its first results; the second value is the reason if all words were weighed alike.
+    """Judge an answer by its first results; the second value is the reason if all words got equal weights.
 
     Parameters:
         missing: a note that nothing has the name asked for; empty if something has.

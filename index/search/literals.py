@@ -335,7 +335,7 @@ def _in_all(postings: _Postings, terms: Iterable[int], *, may_lack_one: bool) ->
     if found or not may_lack_one or len(terms) < _SEVERAL:
         return found
     if known:
-        # Whatever lacks one has one of the two rarest.
+        # A chunk lacking only one term has one of the two rarest.
         known[terms[1]] = postings.of(terms[1])
         ids = ids | known[terms[1]].keys()
     return _having(postings, terms, known, ids, 1)
@@ -344,7 +344,7 @@ def _in_all(postings: _Postings, terms: Iterable[int], *, may_lack_one: bool) ->
 def _having(
     postings: _Postings, terms: Sequence[int], known: Mapping[int, Mapping[str, float]], ids: Iterable[str], most: int
 ) -> Mapping[str, float]:
-    """Return the scores of those of some chunks lacking at most so many terms; `known` are all chunks with a term."""
+    """Return the scores of chunks lacking at most `most` terms; `known` are all chunks with a term."""
     scores, lacks = dict.fromkeys(ids, 0.0), Counter[str]()
     for term in terms:
         found = known.get(term) or postings.among(term, scores)

@@ -19,7 +19,7 @@ from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
 
 _NAME_WEIGHT = 2
-"""A word of the question counts as so many in a definition's name."""
+"""Weight of a word of the question in a definition's name."""
 _CALLABLE_FACTOR = 1.2
 """Questions mostly ask what something does. Of 489 results with the answer to a question by span in Go and Python, 396
 are named after its function with this factor and with weights, 382 without; in PHP, Rust and TypeScript as many."""

@@ -47,7 +47,7 @@ SHOWN = ("text", "content", "context", "metadata", "definitions")
 """Payload fields of a hit."""
 _READ = ("path", "text", "content")
 _JUDGED = 10
-"""Results telling how far to rely on an answer, whatever page of it is shown."""
+"""Results for judging an answer, on any page of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class _Answered(NamedTuple):
     look: _Look
 
     def first(self) -> list[Result]:
-        """Return the first results of the answer, whatever page is shown."""
+        """Return the first results of the answer, on any page."""
         entries = (entry.candidate for entry in self.look.results[:TELLING])
         found = [(it.path, self.look.payloads[it.id]) for it in entries if it.id in self.look.payloads]
         metadata = [(path, it, it.get("metadata", {})) for path, it in found]

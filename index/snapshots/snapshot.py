@@ -94,7 +94,7 @@ def dimensions_of(snapshot: Snapshot) -> Mapping[str, tuple[str, int]]:
     """Return name and dimensions of the spaces of a snapshot, by the names of their vectors in a store.
 
     Raises:
-        RecordError: a name is none, or there are too many.
+        RecordError: a name is invalid, or there are too many.
     """
     if len(snapshot.spaces) > _MOST_SPACES:
         raise RecordError("it has too many spaces")

@@ -26,7 +26,7 @@ _LOCK_SECONDS = 0.2
 
 _OF_ALL_FILES = frozenset({UPDATE, REBUILD})
 _BRIEF_SECONDS = 0.1
-"""An update of some paths is told from then on: most are over before anybody could read of them."""
+"""Time after which an update of some paths is reported: most end before anybody could read of them."""
 
 _log = logging.getLogger(__name__)
 

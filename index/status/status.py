@@ -114,7 +114,7 @@ def read_building(folder: Path, serving: str, running: Sequence[Running], option
             is_wanted = is_built or recipe_of(manifest) == generation_name(options)
             return describe_building(name, manifest, running) if is_wanted else None
     except (DamagedIndexError, ManifestError, StoreError):
-        # It is just being begun or deleted. Damage is reported by whoever continues it.
+        # It is just being begun or deleted. The process continuing it reports damage.
         return None
 
 

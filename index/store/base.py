@@ -159,7 +159,7 @@ class Store(Protocol):
         """Make all writes safe from a power cut soon, without delaying the caller."""
 
     def rest(self, seconds: float) -> bool:
-        """Let go of memory if nobody used the store for so long, and return whether it did; nothing else changes."""
+        """Free memory if the store was unused for so long, and return whether it did; nothing else changes."""
 
     def close(self) -> None:
         """Make everything safe and close; harmless if it is not open."""

@@ -46,7 +46,7 @@ class SharedBase:
     """A base by its name on the configured server. Contacts nothing until it is asked.
 
     Raises:
-        StoreError: no server is configured, its address or key cannot be used, or the name is none.
+        StoreError: no server is configured, its address or key cannot be used, or the name is invalid.
     """
 
     def __init__(self, name: str, options: StoreOptions, variables: Variables) -> None:

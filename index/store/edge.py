@@ -97,7 +97,7 @@ class EdgeStore:
         """Open the shard in the folder, replaying its log after the last flush.
 
         A replayed insertion may meet vectors already written by the killed process. Edge then leaves their point out of
-        the number for weighing words. Opened once more, it counts all points again.
+        the number for weighing words. Reopened, it counts all points again.
         """
         if self._is_settled:
             self._tree.note()
@@ -283,7 +283,7 @@ class EdgeStore:
             self._shard = None
 
     def rest(self, seconds: float) -> bool:
-        """Let go of the shard's memory if nobody used it for so long; the next use opens it again. See `Store.rest`."""
+        """Free the shard's memory if it was unused for so long; the next use opens it again. See `Store.rest`."""
         # No thread is inside a call of Edge now: it holds the interpreter's lock for the whole of it.
         with self._flush_lock, self._rest_lock:
             is_unused = time.monotonic() - self._used_at >= seconds

@@ -208,7 +208,7 @@ def is_asking(text: str) -> bool:
 
 
 def saying_it(phrase: str, texts: Mapping[str, str]) -> list[str]:
-    """Return the ids of texts with a phrase, whatever its case and blanks; code may have other blanks around signs.
+    """Return the ids of texts with a phrase, in any case and with any blanks; code may have other blanks around signs.
 
     Parameters:
         phrase: as it is written.
@@ -216,7 +216,7 @@ def saying_it(phrase: str, texts: Mapping[str, str]) -> list[str]:
     """
     words = phrase.lower().split()
     wanted, lowered = " ".join(words), {name: text.lower() for name, text in texts.items()}
-    # Most lack a word of it, which is sooner seen than blanks are made alike.
+    # Most lack a word of it; this check is quicker than normalising blanks.
     saying = ((name, text) for name, text in lowered.items() if all(word in text for word in words))
     having = [name for name, text in saying if wanted in " ".join(text.split())]
     if having or not _OF_CODE.search(phrase):

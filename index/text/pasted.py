@@ -81,6 +81,6 @@ def without_colours(text: str) -> str:
 
 
 def without_log_head(text: str) -> str:
-    """Return a line of a log without its time, level, thread and logger; as it is where it has none of them."""
+    """Return a line of a log without its time, level, thread and logger; unchanged without any."""
     head = _LOG_HEAD.match(text)
     return text[head.end() :] if head else text

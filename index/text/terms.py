@@ -107,7 +107,7 @@ def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
 
 
 def name_term(name: str) -> SparseTerms:
-    """Return the one term of a whole identifier, whatever its parts; none for "_". Marks around it are ignored."""
+    """Return the single term of a whole identifier; none for "_". Marks around it are ignored."""
     terms = _hashes(WORD.findall(name)[-1])[-1:]
     return SparseTerms(terms, (1.0,) * len(terms))
 

@@ -34,7 +34,7 @@ class Improving:
         preparation: how they are prepared.
         workers: prepare them.
         writer: of contexts; None for those by rules alone.
-        lock: held by whoever writes to the target.
+        lock: held while writing to the target.
         is_open: whether the target is still there, asked with the lock held.
         wanted: as `wanted_spaces` gives it.
         cancelled: asked while a service works; true stops the backfill.
@@ -93,7 +93,7 @@ class Improving:
 
         Raises:
             ModelGoneError: there is no point in going on.
-            StoppedError: somebody cancelled it.
+            StoppedError: it was cancelled.
         """
         with self.lock:
             held = self._manifest.chunks_of(path) if self.is_open() else ()

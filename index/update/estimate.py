@@ -31,7 +31,7 @@ def estimate_update(
 
     Parameters:
         plan: of the update.
-        manifest: of the index as it is.
+        manifest: of the present index.
         preparation: how files are prepared.
         options: the models.
         workers: prepare them.

@@ -150,7 +150,7 @@ def _is_same(found: FoundFile, row: FileRow | None) -> bool:
 
 
 def count_differing(root: Path, target: Generation, options: IndexOptions) -> int:
-    """Count files which differ from the index. Those of the same size are read and compared by content.
+    """Count files which differ from the index. Files of the same size are read and compared by content.
 
     Parameters:
         root, target, options: as in `plan_update`.

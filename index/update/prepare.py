@@ -213,7 +213,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str, content_hash: 
     told = stored_definitions(chunk)
     defines = tuple(dict.fromkeys((*chunk.defines, *part_names(chunk))))
     stored = "\0".join((text, chunk.text, chunk.language, chunk.kind, chunk.symbol, repr(known), told, *defines))
-    # Whatever else the document says has a part in such a vector.
+    # The rest of the document has a part in such a vector.
     stored += content_hash if is_late else ""
     row = ChunkRow(
         id=chunk.id,

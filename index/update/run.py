@@ -247,7 +247,7 @@ def _placed(target: Target, batch: Sequence[PreparedFile], cancelled: Callable[[
     """Compare a batch with the index, and embed its new chunks.
 
     Raises:
-        StoppedError: somebody cancelled it.
+        StoppedError: it was cancelled.
     """
     manifest = target.generation.manifest
     files = [file for file in batch if not file.is_skipped]

@@ -104,7 +104,7 @@ class Pace:
         self._bytes += sum(self._sizes.get(file.row.path, 0) for file in batch)
 
     def progress(self, path: str, chunks: int) -> Progress:
-        """Return how far it is, after a file and with so many chunks."""
+        """Return the progress after a file, with the number of chunks."""
         seconds = max(time.monotonic() - self._started, 1e-6)
         remaining = (self._total_bytes - self._bytes) * seconds / self._bytes if self._bytes else None
         return Progress("indexing", self.done, len(self._sizes), path, chunks, self.done / seconds, remaining)

@@ -81,7 +81,7 @@ class Vectorizer:
             moved: former texts of moved files, by their texts now.
 
         Raises:
-            StoppedError: somebody cancelled it.
+            StoppedError: it was cancelled.
         """
         is_here = self._routes is None or self._routes.in_process
         return self._unless_cancelled(lambda: self._embed(texts, NOTHING_MOVED if is_here else moved))
@@ -94,7 +94,7 @@ class Vectorizer:
             spans: characters of the parts, in order.
 
         Raises:
-            StoppedError: somebody cancelled it.
+            StoppedError: it was cancelled.
         """
         routes = self._routes
         routed = self._unless_cancelled(lambda: routes.embed_parts(text, spans)) if routes else None
@@ -137,7 +137,7 @@ def wanted_spaces(routes: Routes | None, manifest: Manifest) -> dict[str, str]:
     """Return the vector names chunks should have, by route; routes without a model are left out.
 
     A name is empty while the preferred model is unavailable, and when it is no longer the generation's model: then
-    another generation is built, and this one stays as it is.
+    another generation is built, and this one stays unchanged.
     """
     wanted = {}
     for route in routes.routes if routes else ():

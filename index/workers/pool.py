@@ -365,6 +365,6 @@ def _outcome(job: Job[Task, Result], task: Task, message: Any) -> Result:  # noq
 
 
 def _cut(worker: Worker) -> None:
-    """Have whoever reads from a worker fail at once; closing the connection is left to its thread."""
+    """Make reads from a worker fail at once; closing the connection is left to its thread."""
     with suppress(OSError):
         worker.connection.shutdown(socket.SHUT_RDWR)

@@ -133,7 +133,7 @@ class Staff:
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.connection.close()
-        # Whoever has the source now may still begin a worker: it ends with the source.
+        # Another thread may still begin a worker from the source: it ends with the source.
         with self._source_lock:
             source, self._source = self._source, None
             if source:

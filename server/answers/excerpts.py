@@ -253,7 +253,7 @@ def _densest(part: range, terms: Terms, costs: Sequence[float], weights: Mapping
 
 
 def _around(at: int, part: range, costs: Sequence[float], room: float) -> range:
-    """Widen a line by those of its part, on both sides alike; empty where it does not fit itself."""
+    """Widen a line by others of its part, equally on both sides; empty where it does not fit itself."""
     if costs[at] > room:
         return range(0)
     start, stop, left = at, at + 1, room - costs[at]

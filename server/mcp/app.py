@@ -221,7 +221,7 @@ def make_server(
         log_level="WARNING",
         website_url=_WEBSITE,
         icons=[_icon()],
-        # Nothing of all this ever changes, so nobody need listen.
+        # None of this ever changes: nobody needs to listen.
         subscriptions=False,
     )
     _add_tools(server)

@@ -30,7 +30,7 @@ def ask_again(
     patience: float = PATIENCE_SECONDS,
     is_there: Callable[[_Found], bool] = lambda _: True,
 ) -> tuple[_Found, str]:
-    """Ask an index; if it lacks what was asked for, wait for the changes made so far, and ask once more.
+    """Ask an index; if it lacks what was asked for, wait for the changes made so far, and ask again.
 
     Parameters:
         notes: of the reply, if the index is asked once.

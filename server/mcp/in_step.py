@@ -44,7 +44,7 @@ def settings_note(served: Served, opened: OpenIndex) -> str:
 async def asked_in_step(
     ctx: ToolContext, path: str | None, named: ClientRoots, wait: float | None = None
 ) -> list[Asked]:
-    """Open the index of a path, without any those of all open folders, in step with their files."""
+    """Open the index of a path, or without one those of all open folders, in step with their files."""
     served = ctx.request_context.lifespan_context
     wanted = path if path and path.strip() else None
     opened = [it[0] for it in await run_sync(served.open_all, wanted, named)]

@@ -122,7 +122,7 @@ def preview_reply(made: "Preview", *, with_text: bool, budget: int, first: int =
     for chunk in made.report.chunks[first:]:
         block = f"{start}{_chunk_block(made, chunk, with_text=with_text)}"
         left -= most_tokens(f"{block}\n")
-        # A page shows one chunk at least: without, nobody could go on.
+        # A page shows at least one chunk: without it, the reader could not go on.
         if left < 0 and chunk.index > first:
             rest = len(made.report.chunks) - chunk.index
             lines.append(

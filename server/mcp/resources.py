@@ -118,7 +118,7 @@ async def _symbol(what: str, ctx: ToolContext, named: ClientRoots) -> str:
 
 
 def _read(at: OpenPath, what: str, lines: str, is_whole: bool) -> str:  # noqa: FBT001 - called by position in a thread
-    """Read all lines of a file, a place or a symbol, made visible; each ends with a line end, whatever the file has."""
+    """Read all lines of a file, a place or a symbol, made visible, each with a line end."""
     if (is_whole or lines) and not at.file:
         raise NotIndexedError(f"{what} is a folder.", remedy="Name a file in it.")
     asked = f"{at.file}{lines}" if at.file else what

@@ -134,7 +134,7 @@ class Served:
         return tuple(dict.fromkeys(roots + below))
 
     def names(self, named: ClientRoots) -> dict[Path, str]:
-        """Name the roots of all allowed folders, as results of several show them; empty where it is one."""
+        """Name the roots of all allowed folders, as results of several show them; empty if there is only one."""
         if len(self.guard.given) == 1:  # without a look at its path: most servers have one
             return {}
         roots = [*dict.fromkeys(self.guard.granted or self.guard.roots(named))]
@@ -244,7 +244,7 @@ class Asked:
 
 
 def known_paths(paths: Sequence[str], root: Path, asked: str) -> tuple[list[str], list[str]]:
-    """Return the paths with the end of the one asked, and, without any, those of similar spelling."""
+    """Return the paths with the end of the one asked for; without any, similarly spelled ones."""
     from cqm.index.search.named.tree_paths import TreePaths  # start-up time
 
     tree = TreePaths(paths, str(root))

@@ -80,7 +80,7 @@ class ToolCall(Generic[_Found]):
         return above + below_each_other(texts, mark)
 
     def _asked(self, it: Asked, tokens: int) -> tuple[Asked, _Found]:
-        """Ask the index of a folder; once more after its changes if it lacks what is asked for."""
+        """Ask the index of a folder; again after its changes if it lacks what is asked for."""
         found, notes = ask_again(
             it.at.opened, lambda: self.ask(it, tokens), notes=it.notes, patience=it.patience, is_there=self.is_there
         )

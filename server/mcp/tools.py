@@ -167,7 +167,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         note += missing_note(opened.index.root)
         note += await bring_in_step(opened, served, wait_seconds, ctx)
         asks[name] = functools.partial(_searched, opened, query_here, note, wait_seconds)
-    # The only root is shown as it is asked, several as all are.
+    # A single root is shown with its own query, several with the common one.
     shown = asked if len(groups) > 1 else next(iter(queries.values()))[1]
     answer = await _searched_soon(groups[0][0].opened, shown) if len(groups) == 1 else None
     if answer is None:

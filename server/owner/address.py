@@ -277,7 +277,7 @@ def _made_private(place: Path) -> str:
     try:
         with suppress(FileExistsError):
             place.mkdir(mode=0o700)
-        # In a folder writable for all, somebody else may have been first.
+        # In a folder writable for all, another user may have been first.
         narrow_folder(place)
     except OSError as error:
         return error.strerror or str(error)

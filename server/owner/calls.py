@@ -223,7 +223,7 @@ class Calls:
 
 
 def _say_nothing(_notice: str) -> None:
-    """Tell nobody."""
+    """Drop the message."""
 
 
 def _reply(wire: Wire, report: Report | None, cancelled: Cancelled | None) -> Message:

@@ -152,7 +152,7 @@ class RemoteIndex:
         When the owner dies, the next one compares the whole tree and follows on.
 
         Parameters:
-            options: of the watch; those of the first client hold while any client follows.
+            options: of the watch; the first client's apply while any client follows.
             report: called with each report of the watch, whichever client began it, from a thread of its own.
         """
         with self._beginning:

@@ -35,7 +35,9 @@ REPORT = "report"
 NOTICE = "notice"
 """Key beside a welcome and a result: the index is open with other options than the client's."""
 ASKS, USERS, DISMISSES = "asks", "users", "dismisses"
-"""Question to the owner, in place of a client in a greeting: who uses the index, or to leave if nobody does."""
+"""Question to the owner, in place of a client in a greeting: a list of its users, or a request to leave if there are
+none.
+"""
 OWNS, FOLDER, ROOT = "owns", "folder", "root"
 """Request to the user's owner, with these two beside it: to own another index, too."""
 _RELEASE = re.compile(r"v?(\d{1,9}(?:\.\d{1,9})*)")

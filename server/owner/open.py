@@ -176,6 +176,6 @@ def open_index(
     source = source_for_first_index(index_folder(root, options), root)
     from cqm.server.watching.followed_index import FollowedIndex  # Imports the store and everything below it.
 
-    # SQLite and Edge make files with the rights left by this mask, whatever the user's own mask is.
+    # SQLite and Edge make files with the rights left by this mask, not by the user's.
     os.umask(0o077)
     return FollowedIndex.open(root, options, source)

@@ -92,7 +92,7 @@ class OwnedIndex:
             self._owned.release()
 
     def end(self) -> None:
-        """Let `run` close the index soon, whoever needs it; any thread may call this."""
+        """Let `run` close the index soon, despite any users; any thread may call this."""
         self._is_told_to_end = True
         self._look()
 
@@ -111,7 +111,7 @@ class OwnedIndex:
         try:
             self._serve_all(session)
         finally:
-            # Whatever happened: the process may live on for other indexes, and would keep this one.
+            # In any case: the process may live on for other indexes, and would keep this one.
             self._listener.close()
             session.end()
             with self._lock:

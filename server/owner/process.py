@@ -157,7 +157,7 @@ class _Owner:
             door.listener.close()
 
     def end(self) -> None:
-        """Close all indexes soon, whoever needs them."""
+        """Close all indexes soon, despite any users."""
         self._is_told_to_end = True
         self._look()
 

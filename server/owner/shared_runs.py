@@ -163,7 +163,7 @@ class Opened:
         self._lock = Lock()
 
     def line(self, method: str, arguments: Mapping[str, Any]) -> Line[Any]:
-        """Return the runs a call shares: those of the same method and arguments. An update of paths shares none."""
+        """Return the runs a call shares: runs of the same method and arguments. An update of paths shares none."""
         call = partial(getattr(self.index, method), **arguments)
 
         def work(report: Report, cancelled: Callable[[], bool]) -> object:

@@ -138,7 +138,7 @@ def decoded(message: bytes) -> Message:
 
 @contextmanager
 def _as_connection_error() -> Iterator[None]:
-    """Turn every socket error into ConnectionError: all are handled alike."""
+    """Turn every socket error into ConnectionError: all are handled in the same way."""
     try:
         yield
     except ConnectionError:

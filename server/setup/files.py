@@ -19,7 +19,7 @@ _BACKUP = ".cqm-backup"
 
 
 class RefusedError(CqmError):
-    """A client's file is left as it is: it can't be read, or leads elsewhere."""
+    """A client's file is left unchanged: it can't be read, or leads elsewhere."""
 
 
 class UnreadableError(RefusedError):

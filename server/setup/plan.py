@@ -155,7 +155,7 @@ def _entry(spot: Spot, real: Path, data: bytes | None, text: str, *, replaces: b
 
 
 def _removal(spot: Spot, real: Path, data: bytes | None, text: str) -> Change:
-    """Plan to give back the file as it was, or, if it changed since, as it is without our entry."""
+    """Plan to restore the former file, or, if it changed since, the present one without our entry."""
     old = entry_in(text, spot.form, spot.path)
     if data is not None and old is None and backup_of(real).exists():
         return Change(spot, Action.DISCARD, real, "has no entry", data, data)

@@ -1,4 +1,4 @@
-"""A file as it is now: its lines with their chunks, its symbols, and their uses."""
+"""A file's present text: its lines with their chunks, its symbols, and their uses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

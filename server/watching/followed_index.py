@@ -166,7 +166,7 @@ class FollowedIndex(Index):
         return improved
 
     def rest(self, seconds: float) -> bool:
-        """Let go of the store's memory if nobody used it for so long, and return whether it did; the next use opens it.
+        """Free the store's memory if it was unused for so long, and return whether it did; the next use opens it.
 
         Raises:
             StoreError: it cannot be closed.

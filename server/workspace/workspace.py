@@ -61,7 +61,7 @@ class OpenIndex:
 
     @property
     def index(self) -> OpenedIndex:
-        """The index as it is open now. One held alone is awaited while it is opened with other settings."""
+        """The open index. One held alone is awaited while it is opened with other settings."""
         with self._replacing:
             return self._index
 
@@ -161,7 +161,7 @@ class OpenIndex:
         return before
 
     def _replace(self, settings: Settings) -> None:
-        """Close the index, which nobody else can have, and open it with other settings, or as it was."""
+        """Close the index, which has no other users, and open it with other settings, or with the former ones."""
         with self._lock:
             self._closing = True
             if job := self.running_job():

@@ -50,7 +50,7 @@ def embed_all(
 
 
 def embed_one(traffic: Traffic, text: str, role: Role) -> PlacedVector:
-    """Embed one text with somebody waiting for it.
+    """Embed one text for a waiting caller.
 
     Raises:
         RefusedInputError: this text cannot be embedded.
@@ -256,7 +256,7 @@ class _Run:
     def _asked(self, texts: Sequence[str], batch: _Batch) -> Answer:
         """Send one request. A server's fault becomes a refusal of the texts if the server can embed another text."""
         try:
-            # A request still timing out after so many divisions isn't repeated.
+            # A request still timing out after this many divisions isn't repeated.
             patient = batch.patient and batch.divisions < _MOST_DIVISIONS
             return self._traffic.ask(texts, self._role, patient=patient, truncate=batch.truncate)
         except TransientError as fault:

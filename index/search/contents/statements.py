@@ -98,7 +98,7 @@ def _found_at(words: Sequence[str], text: str) -> _At | None:
 
 
 def _end(words: Sequence[str], said: Sequence[str], at: int) -> int:
-    """Return where the words of a statement end in those of a text from a place on; 0 if they do not follow there."""
+    """Return the end of a statement's words among a text's words, from a place on; 0 if they do not follow there."""
     spare = 0
     for word in words:
         if not word:

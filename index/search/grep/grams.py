@@ -110,7 +110,7 @@ _Grams = Sequence[Sequence[int]]
 
 
 def _has_any(rows: Bits, slots: NDArray[np.intp], texts: Sequence[_Grams]) -> NDArray[np.bool_]:
-    """Tell for all rows, looking only at those of some slots, whether they may have one of the texts."""
+    """Tell for all rows whether they may have one of the texts, looking only at some slots."""
     found = np.zeros(len(rows), np.bool_)
     for text in texts:
         left = slots

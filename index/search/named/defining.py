@@ -66,19 +66,19 @@ def meant_name(lookup: NameLookup, question: Question) -> str:
         return found
     if plain:
         return symbol
-    # A line of code has its name as it is spelled.
+    # A line of code has the exact spelling of its name.
     written = (it for it in question.declared if are_so(lookup.defining(it), it))
     return next(written, "") or _with_companion(lookup, symbol) or _in_its_namespace(lookup, symbol)
 
 
 def is_defined(lookup: NameLookup, name: str) -> bool:
-    """Whether something has a name; one with hyphens as it is spelled, since others may be words: "read-only"."""
+    """Whether something has a name; one with hyphens only in its spelling, as others may be words: "read-only"."""
     found = lookup.defining(name)
     return are_so(found, name) if is_hyphenated(name) else bool(found)
 
 
 def are_so(chunks: Sequence[Candidate], symbol: str) -> bool:
-    """Whether one of some chunks defines a symbol as it is spelled."""
+    """Whether one of some chunks defines a symbol in its exact spelling."""
     asked = f".{with_sign(symbol)}"
     return any(f".{with_sign(dotted(name))}".endswith(asked) for it in chunks for name in it.defines)
 

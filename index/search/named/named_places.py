@@ -216,7 +216,7 @@ def _at_places(
 
 
 def _of_functions(generation: Generation, called: Mapping[str, tuple[ChunkRow, NamedPlace]]) -> dict[str, int]:
-    """Return the lines of functions, by id of their chunk, where a place is none within its function."""
+    """Return the lines of functions, by id of their chunk, for places outside of their function."""
     lines: dict[str, int] = {}
     payloads = generation.store.payloads([*called], ["definitions"]) if called else {}
     for name, (row, place) in called.items():

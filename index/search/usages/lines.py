@@ -14,7 +14,7 @@ from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import WORD, name_term
 
 MOST_NAMESAKES = 3
-"""Symbols with one last name: calls of a more common one, such as "get" and "run", would be anybody's."""
+"""Symbols with one last name: calls of a more common name, such as "get" and "run", could mean anything."""
 _MOST_CHUNKS = 20_000
 _PAGE = 500
 _COLUMNS = ("id", "path", "language", "symbol", "kind", "start_line")

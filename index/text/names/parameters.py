@@ -38,7 +38,7 @@ def parameters_in(text: str) -> tuple[str, ...]:
 
 
 def fit(asked: Sequence[str], declaration: str, signature: str) -> float:
-    """Grade a definition by parameters asked for: 0 if none is alike, `AS_WRITTEN` if its line is the question.
+    """Grade a definition by parameters asked for: 0 without a similar one, `AS_WRITTEN` if its line is the question.
 
     Parameters:
         asked: from `parameters_in`.

@@ -54,7 +54,7 @@ def is_of_a_version(text: str) -> bool:
 
 
 def without_marks(text: str) -> str:
-    """Return a pasted text without the marks of a diff, a merge or `git blame`; as it is where it has none of them."""
+    """Return a pasted text without the marks of a diff, a merge or `git blame`; unchanged without any."""
     return _plain(text, _SIGN) if _ANY_MARK.search(text) else text
 
 

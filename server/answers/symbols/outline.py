@@ -86,7 +86,7 @@ def _folder_text(outline: Outline, budget: float, root: str, mark: str) -> str:
         (rank, file, symbol) for file, of_file in enumerate(outline.files) for symbol, rank in enumerate(of_file.ranks)
     )
     is_first = not ranked or not ranked[0][0]
-    # Further pages are of symbols alone: whoever asks for one has seen the folders.
+    # Further pages are of symbols alone: their reader has seen the folders.
     head += _entry_lines(outline, budget, mark) if is_first else []
 
     def page(count: int) -> str:

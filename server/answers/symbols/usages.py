@@ -47,7 +47,7 @@ def usage_text(uses: SymbolUses, token_budget: int | None = None, *, start: int 
     mark = mark or new_mark(_texts(uses))
     head = [*_header(uses, name), explain_mark(mark)]
     room = (token_budget or _UNBOUNDED) - tokens_of_lines(head) - _TAIL_TOKENS
-    # Pages behind the first are of references alone: whoever asks for one has seen the rest.
+    # Pages behind the first are of references alone: their reader has seen the rest.
     definitions = [] if start else _within(_definition_blocks(uses, mark), room // 2)
     room -= tokens_of_lines(definitions)
     after = [] if start else _within([*_callee_lines(uses, mark), *_caller_lines(uses, mark)], room // 4)
