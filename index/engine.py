@@ -61,7 +61,6 @@ class Index(AnsweringIndex):
         """Open the index of a folder or file, or begin it; nothing is indexed by this.
 
         Parameters:
-            root: the folder or file.
             source: a started source of parsing workers; closed with the index.
             variables: of services; by default those of this process, as they are now.
 

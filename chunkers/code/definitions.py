@@ -48,7 +48,6 @@ def definitions_of(
     Parameters:
         marks: the outline of a document.
         language: with the rules of the outline.
-        source: the text.
     """
     waiting = [(mark, "", 0, False) for mark in [*marks][::-1] if mark.kind != COMMENT]
     told: set[str] = set()

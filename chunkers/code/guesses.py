@@ -77,7 +77,6 @@ def with_guesses(
         marks: the outline of the tree; it is changed.
         lost: rows unreadable to the grammar, half-open and in order.
         language: with its patterns (`Language.by_lines`).
-        source: the text's rows.
     """
     for first, end in lost:
         level = _level(marks, first, end - 1)
@@ -141,8 +140,6 @@ def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes
     Parameters:
         marks: the outline of the tree; it is changed.
         others: the outline of the tree with other branches.
-        data: of the first tree.
-        source: the text's rows.
 
     Returns:
         The symbols in such rows left out.
@@ -174,9 +171,7 @@ def with_macros(marks: list[Mark], data: bytes, language: "Language", source: "S
 
     Parameters:
         marks: the outline of the tree, with other branches; it is changed.
-        data: of the first tree.
         language: of the text, with lines such as "#define".
-        source: the text's rows.
     """
     for row in [row for row, line in enumerate(source.lines) if "define" in line]:
         found = _DEFINE.match(source.lines[row])

@@ -108,7 +108,6 @@ def outline(
     Parameters:
         bodies: their children are marked.
         place: the symbol around them.
-        language: its rules classify nodes.
         rows: in order; only nodes with one of them are marked, and all members of nodes beginning in one. None to mark
             all.
     """

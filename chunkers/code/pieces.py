@@ -34,9 +34,7 @@ def pieces_of_code(
     """Cut a program at its symbols.
 
     Parameters:
-        text: the whole text.
         language: a name of `languages.LANGUAGES`.
-        options: the limits.
         facts_of: returns the facts of symbols; None for pieces without them.
 
     Returns:

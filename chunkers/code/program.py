@@ -45,7 +45,6 @@ class Program(NamedTuple):
         language: the language of the grammar.
         root: of the tree.
         marks: of the outermost symbols and statements, in order.
-        source: the text's rows.
         unread: rows, half-open and in order, without a true part in the tree: errors, and left-out text.
         further: marks of other branches, or of the other sides of conflicts; the tree has their rows under other marks.
         kept: the part of the text shown in the tree; of the further marks, names in its blank rows count. Empty without
@@ -65,9 +64,7 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     """Parse a text; return the reason if it cannot be parsed or outlined, None without a grammar for the language.
 
     Parameters:
-        text: the whole text.
         language: a name of `languages.LANGUAGES`.
-        options: the limits.
     """
     row = BY_NAME.get(dialect_of(language, text))
     if row is None:
@@ -180,7 +177,6 @@ def parts_of(text: str, language: str, options: "ChunkOptions") -> list[str]:
 
     Parameters:
         language: a name of `languages.LANGUAGES`.
-        options: the limits.
     """
     limit = options.max_parse_bytes
     row = BY_NAME.get(dialect_of(language, text)) if len(text) * _LONGEST_CHARACTER > limit >= _LEAST_PARSED else None
@@ -237,8 +233,6 @@ def _recovered(
     Parameters:
         program: as its grammar reads it.
         unsafe: bytes blank there, since they may crash the parser.
-        row: its language.
-        source: the text's rows.
         harms: whether its errors harm the outline.
     """
     data, tree = program.data, program.tree

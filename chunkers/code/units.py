@@ -53,7 +53,6 @@ def units_of(marks: "Sequence[Mark]", first: int, end: int, opening: Mark | None
         marks: the marks in the rows.
         first, end: the rows, half-open.
         opening: the container of the marks; the rows before them are its header.
-        source: the text.
     """
     units: list[Unit] = []
     pending: list[Mark] = []

@@ -35,7 +35,6 @@ class Part(NamedTuple):
     Attributes:
         start, end: characters of the file, with the tags around the part.
         inner: characters of its content.
-        language: of the content.
         kind: "script", "style", "template" or the name of another tag.
         around: text put before and after the content for its grammar, such as a class around members: the name before
             the first dot of their names is left out.

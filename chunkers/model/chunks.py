@@ -182,7 +182,6 @@ class Metadata:
         source_type: "code", "documentation", "javadoc", "config", "data" or "issue".
         content_type: the name of its language or format.
         natural_language: of its prose, as an ISO 639-1 code ("en", "ja"); empty for too little prose.
-        title: of the document.
         headings: titles of the sections around it, outermost first.
         has_code: whether a document's chunk shows code.
         package, module: of the document, if its language has such; joined by ".".

@@ -55,7 +55,6 @@ class Conditionals(NamedTuple):
     """The conditionals of a source; they pair.
 
     Attributes:
-        source: the program.
         defined: names tested in conditions, and whether they are defined.
         directives: in order.
         alternatives: places of conditionals with a second branch.
@@ -115,7 +114,6 @@ def one_branch(them: Conditionals, *, last: bool = False, wanted: Mapping[int, i
     A name taken as defined by an earlier condition stays defined: branches opening a brace and those closing it agree.
 
     Parameters:
-        them: the conditionals of the program.
         last: keep the last branch of a conditional rather than the first, if its condition decides for neither.
         wanted: numbers of branches to keep, by the first bytes of their conditionals.
     """
@@ -158,7 +156,6 @@ def unshown(them: Conditionals, texts: Sequence[bytes]) -> dict[int, int]:
     """Find conditionals with declarations in a branch blank in all of some texts of the source.
 
     Parameters:
-        them: the conditionals of the program.
         texts: the same with one branch of each conditional.
 
     Returns:

@@ -81,12 +81,7 @@ _TEXT_MARK = re.compile(_MARK.pattern.decode(), re.MULTILINE)
 
 
 def with_plain_marks(text: str, language: str) -> str:
-    """Make marks of conflicts mean nothing in a text without a program; it keeps its length and its rows.
-
-    Parameters:
-        text: the whole text.
-        language: of the text.
-    """
+    """Make marks of conflicts mean nothing in a text without a program; it keeps its length and its rows."""
     if language not in _RULERS | _COMMENTED or ">>>>>>>" not in text or "<<<<<<<" not in text:
         return text
     is_open = False

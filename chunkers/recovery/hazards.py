@@ -21,7 +21,6 @@ def without_hazards(
 
     Parameters:
         source: the program, unsafe as a whole.
-        language: with its signs.
         is_unsafe: judges a text without comments and strings.
 
     Returns:

@@ -65,9 +65,7 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
 
     Parameters:
         source: the text, as given to the parser.
-        tree: its tree.
         language: with its signs (`Language.unread`).
-        parse: parses with the language's grammar.
     """
     if language.unread is None:
         return Mended(source, tree, [], [])

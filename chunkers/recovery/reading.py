@@ -64,8 +64,6 @@ class Reads(NamedTuple):
     """Reads texts by a language; of equal texts between equal heads, such as "break;", only the first is parsed.
 
     Attributes:
-        language: with its rules.
-        parse: parses with the language's grammar.
         large: errors of the whole program's tree larger than small ones, in order.
         known: earlier readings, with blanks at bytes of the text.
         beside: nodes beside errors of the whole program's tree, by their bytes.
@@ -161,7 +159,6 @@ def _read(text: bytes, part: Part, reads: Reads, small: "Sequence[Span]" = ()) -
 
     Parameters:
         text: the segment, or some of it.
-        part: with the segment.
         reads: earlier readings.
         small: errors of the text, as bytes of the source.
     """

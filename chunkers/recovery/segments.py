@@ -44,7 +44,6 @@ class _Frame:
     Attributes:
         sign: the bracket; empty for the text.
         holds: whether it has segments: the text and braces do.
-        start: its byte.
         outer: the indentation of the segment around it.
         inside: the indentation of its first row; -1 before one.
         segments: the complete ones.
@@ -70,7 +69,6 @@ def segments_of(source: bytes, unread: "Unread", whole: Mapping[int, tuple[int, 
 
     Parameters:
         source: the program, as given to the parser.
-        unread: the language's signs.
         whole: starts of blocks and ends of declarations without need for a look inside, by their first bytes; they get
             no inner segments.
     """

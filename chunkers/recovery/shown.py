@@ -51,8 +51,6 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language") ->
 
     Parameters:
         around: the node around all segments.
-        segments: in order, without those inside of them.
-        language: with its rules.
     """
     found: list[Shown | None] = [None] * len(segments)
     waiting = [(around, 0, len(segments))]

@@ -40,7 +40,6 @@ class DocumentType:
     """A row of the table.
 
     Attributes:
-        name: of the type.
         reads: tells if a document has this type, from its language and its first characters.
         strategy, options: the recommended ones.
         reason: the reason for them.

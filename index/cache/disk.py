@@ -26,7 +26,6 @@ class DiskStore:
 
     Parameters:
         folder: a folder below it is used, readable only by its owner.
-        limit_bytes: of the file.
     """
 
     def __init__(self, folder: Path, limit_bytes: int) -> None:

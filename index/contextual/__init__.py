@@ -50,7 +50,6 @@ def open_writer(
     Parameters:
         options: provider, model, sizes, prices, budget.
         cache: stores contexts; None to write each again.
-        retries: for failed requests.
         clock: seconds; decides when a failed service is tried again.
 
     Raises:

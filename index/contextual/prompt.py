@@ -25,7 +25,6 @@ class Windows:
     """The windows of one document.
 
     Attributes:
-        text: of the document.
         beginning: characters at its start, shown with every window.
         spans: start and end of each window, in characters; ascending.
     """

@@ -21,7 +21,6 @@ class Spending:
 
     Parameters:
         price: of its tokens; None if unknown, then no budget is allowed.
-        max_tokens: of an answer.
         budget_usd: until the writer is closed; 0 for no limit.
     """
 

@@ -244,9 +244,6 @@ def _sync_opened(path: Path | str, opened: int) -> None:
 def sync_opened(opened: int) -> None:
     """Write a file's contents to its disk; at fsync, macOS leaves them in the disk's own memory, see its fcntl(2).
 
-    Parameters:
-        opened: descriptor of the file.
-
     Raises:
         OSError: the disk fails.
     """

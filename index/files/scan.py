@@ -148,7 +148,6 @@ def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
     """Read and decode one file found by `scan`, or find in its content the reason to skip it.
 
     Parameters:
-        root: the real path scanned.
         path: relative to the root, from `scan`.
 
     Raises:

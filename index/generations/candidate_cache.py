@@ -80,7 +80,6 @@ class Candidates:
         """Return the shown texts of chunks; long gone ones have an empty text.
 
         Parameters:
-            chunks: found by a search.
             read: returns payloads with `text` and `content` by id; asked for chunks without a remembered text.
         """
         texts = [self._texts.get(chunk.digest, "") for chunk in chunks]

@@ -134,7 +134,6 @@ class StoredRows:
 
         Parameters:
             places: path, position and name of each.
-            columns: of the chunks.
         """
         where = " OR ".join(["path = ? AND position < ? AND instr(defines, ?)"] * len(places))
         values = [it for path, at, name in places for it in (path, at, json.dumps(name)[1:-1])]

@@ -28,7 +28,6 @@ class Estimate:
     """Forecast of an update.
 
     Attributes:
-        files: to read.
         chunks: of these, new or changed.
         embedding: the most use of each model; cached vectors cost nothing.
         contexts: likewise of the writer of contexts; None without one.
@@ -64,7 +63,6 @@ class Published:
     """A published base of a team.
 
     Attributes:
-        name: of the base.
         collection: with its points.
         commit, files, chunks: as in `Exported`.
         size_bytes: read by a machine to take it.
@@ -85,7 +83,6 @@ class Exported:
     """A written snapshot.
 
     Attributes:
-        file: its path.
         size_bytes, sha256: of the file.
         commit: checked out when the tree was compared; empty without git.
         files, chunks: in it.

@@ -40,7 +40,6 @@ class Building:
     """A generation being built beside the serving one.
 
     Attributes:
-        name: its name.
         why: the changed options or models, or the user's request; empty when unknown.
         files: their number in it by now.
         total: their number at the end; 0 while nothing builds it, until the next update goes on with it.

@@ -92,8 +92,6 @@ def signs_of(
     """Return the signs of an answer; None without results or without a word to look for.
 
     Parameters:
-        question: asked.
-        results: the first ten.
         cosines: of the chunks found, by id, for each space of vectors. Other models have another scale: where a space
             is not the embedded model's, words alone tell.
         terms: BM25 by chunk id; empty for a search by meaning alone.

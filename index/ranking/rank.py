@@ -217,7 +217,6 @@ def spread(ranked: Sequence[Ranked], cost: float) -> list[Ranked]:
 
     Parameters:
         ranked: by score.
-        cost: see `Weights.repeat`.
     """
     shown: dict[str, int] = {}
     scores = []

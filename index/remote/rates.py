@@ -49,7 +49,6 @@ class RateLimit:
 
     Parameters:
         requests_per_minute, tokens_per_minute: 0 for no limit.
-        clock: source of time.
     """
 
     def __init__(self, requests_per_minute: int, tokens_per_minute: int, clock: Clock) -> None:

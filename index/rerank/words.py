@@ -121,7 +121,6 @@ def _read_lines(found: "Floats", texts: Sequence[TextNumbers], by_identifier: "F
 
     Parameters:
         by_identifier: similarity of the question's words to the identifiers of all texts, a row a word.
-        weights: of the words of the question.
     """
     import numpy as np
 

@@ -48,7 +48,6 @@ def is_better(english: Judgement, own: Judgement, first: Sequence[Result], quest
     Parameters:
         english, own: of the two answers.
         first: results for the question's own words.
-        question: as it was asked.
     """
     if any(_is_own(it, question) for it in first):
         return chance_of(english, 0) >= chance_of(own, 0)

@@ -36,7 +36,6 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
     A prototype in a header declares, an extension in Swift adds. Those of tests and examples come after all of these.
 
     Parameters:
-        question: names a symbol.
         ranked: best first, after `exact_first`.
     """
     tied = _tied(question, ranked)
@@ -118,7 +117,6 @@ def without_other_kinds(
     """Undo the lift of results whose definition of the symbol is of none of some kinds.
 
     Parameters:
-        question: names a symbol.
         ranked, exact: before and after `exact_first`.
         kinds: asked for; empty for all.
     """

@@ -28,7 +28,6 @@ class Example:
 
     Attributes:
         label: shown to users: "src/app.py:40-61 (run)".
-        ids: of the chunks.
         terms: of the chunks, with their summed weights.
         vectors: mean unit vector of the chunks, by the name of its space.
     """
@@ -44,7 +43,6 @@ def find_example(generation: Generation, query: Query, question: Question, root:
 
     Parameters:
         question: the query, as read.
-        root: of the index.
 
     Raises:
         QueryError: `Query.like` is no place in the index, or the file has no such line.

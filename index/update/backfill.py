@@ -32,7 +32,6 @@ class Improving:
     Attributes:
         target: takes the files; its pending paths are read again for each.
         preparation: how they are prepared.
-        workers: prepare them.
         writer: of contexts; None for those by rules alone.
         lock: held while writing to the target.
         is_open: whether the target is still there, asked with the lock held.

@@ -30,12 +30,7 @@ def estimate_update(
     """Read and chunk the files of an update, and add up the texts to embed. Stores and sends nothing.
 
     Parameters:
-        plan: of the update.
         manifest: of the present index.
-        preparation: how files are prepared.
-        options: the models.
-        workers: prepare them.
-        variables: of services.
     """
     tokens: Counter[str] = Counter()
     texts: Counter[str] = Counter()

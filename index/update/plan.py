@@ -41,9 +41,6 @@ def refuse_another(root: Path, manifest: Manifest) -> None:
     An unmounted disk leaves such an empty folder behind; a tool rewriting a tree makes one. A folder that was emptied
     is the same folder, and its index becomes empty.
 
-    Parameters:
-        manifest: of the root's index.
-
     Raises:
         ScanError: the root is such a one, or is gone; the index is kept.
     """

@@ -76,9 +76,6 @@ class Updating:
 
     Attributes:
         root, folder, options: of the index.
-        lineage: its generations.
-        services: its models.
-        workers: parse its files.
     """
 
     root: Path
@@ -101,7 +98,6 @@ class Updating:
         """Bring a generation up to date, and let it serve once it holds every file.
 
         Parameters:
-            target: the generation.
             below: paths relative to the root; None for all.
             report, cancelled, anew: as in `Index.update`.
         """
@@ -198,7 +194,6 @@ class Updating:
         """Backfill the serving generation. Callers don't hold the update lock.
 
         Parameters:
-            lock: that of updates.
             report, cancelled: as in `Index.improve`.
         """
         # Not as a reader, as closing would wait for it: it reads with the update lock held, if the index is still open.

@@ -77,7 +77,6 @@ class Vectorizer:
         """A vector for each text, or a problem; neither where its route has no model.
 
         Parameters:
-            texts: each with its route.
             moved: former texts of moved files, by their texts now.
 
         Raises:
@@ -90,7 +89,6 @@ class Vectorizer:
         """A vector for each part of a document with a rule for late chunking, or a problem.
 
         Parameters:
-            text: the document.
             spans: characters of the parts, in order.
 
         Raises:

@@ -109,7 +109,6 @@ class _Placed:
     """A prepared chunk, its row in the index, and its new vector.
 
     Attributes:
-        part: the chunk.
         held: None for nothing, or nothing certain.
         vector: None where none was asked for.
     """
@@ -201,9 +200,7 @@ def place_files(
 
     Parameters:
         target: where they will go; nothing of it is read.
-        files: prepared.
         held: rows of their chunks in the index, by path; only of chunked files.
-        vectorizer: embeds.
         wanted: as `wanted_spaces` gives it.
     """
     files = tuple(

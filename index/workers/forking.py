@@ -87,7 +87,6 @@ def source_for_first_index(folder: Path, root: Path) -> Source | None:
     """Start a source of workers if all files will be parsed, so that it loads beside the rest; else None.
 
     Parameters:
-        folder: of the index.
         root: the folder or file to index.
 
     Raises:

@@ -188,7 +188,6 @@ class Workers:
 
         Parameters:
             work, gives: as in `Job`.
-            task: for it.
             size: of the text to parse, in bytes.
             answer: called with the question of the task, by `worker.ask_parent`; None if it asks nothing.
 
@@ -314,7 +313,6 @@ class Workers:
         """Give tasks to an idle worker, or to a new one.
 
         Parameters:
-            assignment: the tasks.
             finds: whether the worker needs the rules for secrets.
 
         Raises:

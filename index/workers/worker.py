@@ -33,7 +33,6 @@ def work_until_closed(connection: socket.socket, readable: Sequence[str], *, is_
     """Do the assigned tasks, and send the result of each.
 
     Parameters:
-        connection: to the parent.
         readable: files and folders this process may read, beside the root named first by the parent.
         is_forked: as in `confine`.
 

@@ -46,7 +46,6 @@ def remove(roots: Sequence[Path], settings: AskedSettings, *, asks: bool, as_jso
     """Delete the indexes of some roots; without roots, those of all missing roots. 1 when one stays.
 
     Parameters:
-        roots: folders or files.
         settings: name the home of indexes and the store.
         asks: have the user confirm on a terminal.
     """

@@ -15,7 +15,6 @@ def report(root: Path, settings: Settings, *, page: Path | None, as_json: bool) 
     """Measure how a tree is chunked, and report it; 1 when a gate finds an error or a file fails.
 
     Parameters:
-        root: a folder or file.
         settings: in force for it.
         page: file for the report as HTML; None for no page.
     """

@@ -49,7 +49,6 @@ def write_bundle(file: Path, root: Path, settings: Settings | None, checks: Sequ
 
     Parameters:
         file: replaced when it is complete.
-        root: a folder or file.
         settings: of it; None where they cannot be read.
         names: whether to tell names of files and folders, and messages, which may have some. Secrets are redacted in
             any case.

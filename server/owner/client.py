@@ -72,7 +72,6 @@ class RemoteIndex:
         The options of the first client hold as long as any client is connected, also for clients with other options.
 
         Parameters:
-            root: the folder or file.
             idle_seconds: time the owner waits for another client after the last one left.
             adopts: whether these options hold from now on, for all clients.
             noted: called when the index is open with other options; from any thread calling a method.

@@ -155,7 +155,6 @@ def open_index(
     the index alone, and no other process can open it meanwhile.
 
     Parameters:
-        root: the folder or file.
         adopts: whether these settings replace those of connected clients.
         noted: called with a sentence when other settings are in force, and with an empty one when they no longer are.
         remembered: whether the owner keeps the last questions asked here, for people to look at.

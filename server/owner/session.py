@@ -125,9 +125,6 @@ class Session:
     def call(self, method: str) -> Iterator[Opened]:
         """Keep the index open during the block. A change of options is awaited first.
 
-        Parameters:
-            method: the called method.
-
         Raises:
             LeavingError: the owner leaves, and has no more running work to await.
         """

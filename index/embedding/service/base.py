@@ -102,7 +102,6 @@ def validated(
     """Normalise a model's vectors and mark the usable rows.
 
     Parameters:
-        rows: one vector per text.
         texts: expected number of rows.
         dimensions: expected length of each row; 0 for any common length.
         source: for the error's message.

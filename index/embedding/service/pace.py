@@ -23,7 +23,6 @@ class Pace:
     Parameters:
         texts, tokens: the most in one request.
         width: the most requests under way at once.
-        timeout_seconds: of one request.
     """
 
     def __init__(self, texts: int, tokens: int, width: int, timeout_seconds: float) -> None:

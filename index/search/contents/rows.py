@@ -19,10 +19,6 @@ def row_lines(generation: Generation, text: str) -> dict[str, int]:
 
         "17/06/09 20:11:10 INFO storage.BlockManager: Found block rdd_42_35 locally", "E25,Interrupting SendWorker"
 
-    Parameters:
-        generation: to search.
-        text: of the question.
-
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """

@@ -43,10 +43,6 @@ def statement_lines(generation: Generation, text: str) -> dict[str, int]:
 
     All its words count, in order; its values may be anything.
 
-    Parameters:
-        generation: to search.
-        text: of the question.
-
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """

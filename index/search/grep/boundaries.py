@@ -28,7 +28,6 @@ class Boundaries:
     Parameters:
         read: a pattern with word boundaries and without line ends.
         for_ascii: compiled for texts of ASCII.
-        options: to compile with.
     """
 
     def __init__(self, read: Read, for_ascii: "re2._Regexp", options: "re2.Options") -> None:

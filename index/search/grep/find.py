@@ -80,7 +80,6 @@ def find_lines(grepping: Grepping, query: Query) -> Page:
     """Find the lines with a text or pattern in the indexed files as they are on disk.
 
     Parameters:
-        grepping: where to look.
         query: its mode is exact or regex. Filters may stand before the text: "lang:go ctx.Bind(".
 
     Raises:

@@ -63,7 +63,6 @@ def matching_lines(text: bytes, pattern: Pattern, tally: Tally) -> Iterator[Matc
 
     Parameters:
         text: from `as_lines`, UTF-8.
-        pattern: to look for.
         tally: counts, and ends the search.
     """
     files, waiting, number, counted = tally.files, None, 1, 0

@@ -124,7 +124,6 @@ class Tree:
     Parameters:
         root: of the index, a folder or file.
         folder: its descriptor, or its path where the system has none.
-        options: of the index.
         workers: for files not readable here.
         decoded: the last texts of workers.
     """
@@ -152,9 +151,6 @@ class Tree:
 
     def texts(self, files: Iterable[KnownFile]) -> Iterator[Text]:
         """Yield the texts of files, in order; skipped and vanished ones are left out.
-
-        Parameters:
-            files: to read.
 
         Raises:
             WorkerError: no worker can be started.

@@ -60,7 +60,6 @@ class _TopicFile:
         is_aside: whether it is of another project than the one asked about.
         rank: among the files of the topic.
         unlike: the negative number of words of the question in its name.
-        depth: of its folder.
         files: the topic's row of files it belongs to.
     """
 

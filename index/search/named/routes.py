@@ -62,7 +62,6 @@ class _Match(NamedTuple):
         apart: the weight of segments in only one of the two.
         unlike: less for more segments with equal spelling.
         weak: more for a built file, or for a line that may be no route.
-        handler: its name.
     """
 
     is_other: bool

@@ -74,7 +74,6 @@ def preferred(found: Sequence[Found], name: Name, base: str) -> list[Definition]
 
     Parameters:
         found: with the last part of the name.
-        name: as asked for.
         base: a file or folder to look in first; empty for none.
     """
     parameters = parameters_in(name.asked)

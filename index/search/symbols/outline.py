@@ -28,8 +28,6 @@ def outline(generation: Generation, root: Path, options: ScanOptions, query: Out
     """List the symbols of a file, or the most used ones of a folder.
 
     Parameters:
-        generation: the index.
-        root: of the index.
         options: of its scan, which say why a file is left out.
         query: the path and the page.
 

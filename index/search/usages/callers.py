@@ -25,7 +25,6 @@ def callers_of(
     Parameters:
         calls_of: returns how many definitions have a symbol's name, and its calls.
         direct: its calls.
-        depth: number of levels.
     """
     found, seen, is_cut = _around(direct, name, 1, set()), {last_part(name)}, False
     end = time.monotonic() + _MOST_SECONDS

@@ -131,7 +131,6 @@ def meanings_of(name: Name, asked: Sequence[Symbol], others: Sequence[Symbol]) -
 
     Parameters:
         name: as asked for; its outer parts are owners too.
-        asked: the symbols asked for.
         others: the other symbols with the last part of the name.
     """
     owners = dict.fromkeys(name.qualified.split(".")[:-1], asked[0].name) if asked else {}

@@ -28,7 +28,6 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, start: in
     """Write commits: the meant first one with its lines, by place and symbol; the others a line each.
 
     Parameters:
-        changes: commits and lines.
         token_budget: tokens of the whole text; None for any number. Lines without room are only named.
         start: place of the first commit among the newest, from 0.
         mark: prefix of CQM's lines, where lines of files may stand above; a new one when empty.

@@ -33,7 +33,6 @@ def usage_text(uses: SymbolUses, token_budget: int | None = None, *, start: int 
     """List definitions with signature and documentation, the references by group, then callers and callees.
 
     Parameters:
-        uses: of the symbol.
         token_budget: tokens of the whole text; None for any number. Definitions get half of it at most, and stand on
             the first page alone, as callees and callers do.
         start: place of the first reference among all, from 0.
