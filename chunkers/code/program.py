@@ -244,13 +244,7 @@ def _recovered(
     further: list[Mark] = []
     best = mended(data, tree, row, reparse) if harms else Mended(data, tree, [], [])
     if harms and (best.lost or is_spoilt(best.tree.root_node, row, best.data)):
-        # A row half-typed costs itself alone, where mending blanks declarations.
-        read = best.simplified or program
-        before = read if is_plain else None
-        torn = without_torn_row(
-            read.data, read.tree, row, lambda part: parse(part, grammar(*row.grammar), before, only_whole=True)
-        )
-        best = torn._replace(others=best.others, simplified=best.simplified) if torn is not None else best
+        best = _without_torn_row(best, program, row, is_plain=is_plain)
     root = best.tree.root_node
     marks = outline([root], Place(), row, source)
     plain = best.simplified if is_plain else None
@@ -266,6 +260,16 @@ def _recovered(
     unread = _joined([*lost, *_rows_of(best.unread, source)])
     kept = (best.simplified or best).data if further else b""
     return Program(row, root, with_guesses(marks, lost, row, source), source, unread, further, kept)
+
+
+def _without_torn_row(best: Mended, program: Read, row: Language, *, is_plain: bool) -> Mended:
+    """Prefer to blank one half-typed row: that costs only the row, while mending blanks declarations."""
+    read = best.simplified or program
+    before = read if is_plain else None
+    torn = without_torn_row(
+        read.data, read.tree, row, lambda part: parse(part, grammar(*row.grammar), before, only_whole=True)
+    )
+    return torn._replace(others=best.others, simplified=best.simplified) if torn is not None else best
 
 
 def _rows_of(spans: "Iterable[tuple[int, int]]", source: Source) -> list[tuple[int, int]]:

@@ -88,12 +88,7 @@ def pieces_of_template(text: str, path: str, options: ChunkOptions, cut: Cutter)
     if inner in _MARKUP or inner == MARKDOWN or syntax in (RAZOR, BLADE):
         names += [Name(it["name"], "template", *it.span()) for it in _FRAGMENT.finditer(text)]
         programs = [*_programs(text, tags, syntax, names)]
-        parts = _apart([*programs, *scripts_of(plain.text)])
-        cuts = [pieces_of_part(text if it in programs else plain.text, it, options, cut) for it in parts]
-        pieces = _around(text, _without(text, tags, parts), parts, options, blocks)
-        pieces += [_restored(piece, plain) for own, _ in cuts for piece in own]
-        pieces.sort(key=lambda it: it.start)
-        warnings = [warning for _, told in cuts for warning in told]
+        pieces, warnings = _pieces_of_page(text, tags, plain, programs, blocks, options, cut)
     else:
         pieces, warnings = cut(plain.text, inner, options)
         pieces = [_restored(piece, plain) for piece in pieces]
@@ -107,6 +102,24 @@ def pieces_of_template(text: str, path: str, options: ChunkOptions, cut: Cutter)
         pieces = [piece if piece.symbol else piece._replace(symbol=component) for piece in pieces]
         names = [*names, Name(component, COMPONENT, *whole)]
     return with_names(text, pieces, names), warnings
+
+
+def _pieces_of_page(
+    text: str,
+    tags: Sequence[TemplateTag],
+    plain: Masked,
+    programs: Sequence[Part],
+    blocks: Sequence[Tag],
+    options: ChunkOptions,
+    cut: Cutter,
+) -> Cut:
+    """Cut the programs and scripts of a page by their languages, the rest at its elements and blocks."""
+    parts = _apart([*programs, *scripts_of(plain.text)])
+    cuts = [pieces_of_part(text if it in programs else plain.text, it, options, cut) for it in parts]
+    pieces = _around(text, _without(text, tags, parts), parts, options, blocks)
+    pieces += [_restored(piece, plain) for own, _ in cuts for piece in own]
+    pieces.sort(key=lambda it: it.start)
+    return pieces, [warning for _, told in cuts for warning in told]
 
 
 _KINDS = {"mixin": "macro", "block": "block"}

@@ -80,28 +80,36 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
     if small is not None and not small.tree.root_node.has_error:
         return best._replace(data=small.data, tree=small.tree)
     parts = _parts_to_blank(best, errors, small, language, parse, deadline)
-    pieced, least = best, -1
+    before = (small or Read(best.data, best.tree)) if language.unread.is_plain else None
+    pieced = _with_fewest_errors(best, parts, before, language, parse)
+    # Only parts of the former program with errors are lost.
+    loss = _size([*_errors_in(pieced, language), *pieced.lost])
+    return pieced if not pieced.lost or loss < _size(errors) else best
+
+
+def _with_fewest_errors(
+    program: Mended, parts: "_Blanks", before: Read | None, language: "Language", parse: "Parse"
+) -> Mended:
+    """Blank more and more of the parts, until no error spoils the outline; return the best of these programs."""
     further = sorted([*parts.bodies, *parts.doubtful])
-    tried = best.data
+    best, least, tried = program, -1, program.data
     for bodies in (parts.bodies, further, sorted([*further, *parts.entered])):
-        data = without(best.data, [*parts.heads, *bodies])
+        data = without(program.data, [*parts.heads, *bodies])
         if data == tried:
             # Nothing more is blank.
             continue
         tried = data
-        found = parse(data, (small or Read(best.data, best.tree)) if language.unread.is_plain else None)
+        found = parse(data, before)
         if found is None:
             continue
-        read = Mended(data, found, parts.lost, bodies, best.others, best.simplified)
+        read = Mended(data, found, parts.lost, bodies, program.others, program.simplified)
         left = _size(_errors_in(read, language))
         # More blanks have to leave fewer errors.
         if least < 0 or left < least:
-            pieced, least = read, left
+            best, least = read, left
         if not is_spoilt(found.root_node, language, data):
             break
-    # Only parts of the former program with errors are lost.
-    loss = _size([*_errors_in(pieced, language), *pieced.lost])
-    return pieced if not pieced.lost or loss < _size(errors) else best
+    return best
 
 
 def _errors_in(program: Mended, language: "Language") -> list[Span]:

@@ -95,8 +95,21 @@ def _usable(token: str, source: str, *, is_reached: bool) -> str:
 
 def _kept_token(path: Path) -> str:
     """Read the token from a file only its owner can read; a new file gets a new token."""
-    another = f"Set {FILE_VARIABLE} to a file that only you can read, or to a new one, which CQM writes."
     anew = "Write the token into it, in one line of ASCII, or delete it: CQM writes a new one."
+    data = _read_private(path)
+    try:
+        # Editors and shells of Windows begin a text with a mark of its encoding.
+        token = data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise ServeError(f"{FILE_VARIABLE} {path}: expected a text in UTF-8.", remedy=anew) from error
+    if not token or len(data) > _MOST_BYTES:
+        raise ServeError(f"{FILE_VARIABLE} {path}: expected a token in the file, and nothing else.", remedy=anew)
+    return token
+
+
+def _read_private(path: Path) -> bytes:
+    """Read the first bytes of a file only its owner can read; make it with a new token if it is missing."""
+    another = f"Set {FILE_VARIABLE} to a file that only you can read, or to a new one, which CQM writes."
     if path.is_dir():
         raise ServeError(f"{FILE_VARIABLE} {path}: expected a file, not a folder.", remedy=another)
     if not path.parent.is_dir():
@@ -113,17 +126,9 @@ def _kept_token(path: Path) -> str:
                     f"{FILE_VARIABLE} {path}: expected a file only you can read.",
                     remedy=f"Run `chmod 600` on it. {another}",
                 )
-            data = opened.read(_MOST_BYTES + 1)
+            return opened.read(_MOST_BYTES + 1)
     except OSError as error:
         raise ServeError(f"{FILE_VARIABLE} {path} cannot be used: {error}.", remedy=another) from error
-    try:
-        # Editors and shells of Windows begin a text with a mark of its encoding.
-        token = data.decode("utf-8-sig").strip()
-    except UnicodeDecodeError as error:
-        raise ServeError(f"{FILE_VARIABLE} {path}: expected a text in UTF-8.", remedy=anew) from error
-    if not token or len(data) > _MOST_BYTES:
-        raise ServeError(f"{FILE_VARIABLE} {path}: expected a token in the file, and nothing else.", remedy=anew)
-    return token
 
 
 def _write_new(path: Path) -> None:
