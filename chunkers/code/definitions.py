@@ -62,8 +62,8 @@ def definitions_of(
         if is_symbol and not _is_told_elsewhere(mark, node_type, told):
             last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
             yield source.starts[mark.first], _definition(mark, last, source)
-        # Members of an opening have names of their own, as "ENV A=1 B=2" below "FROM x AS y". "const _: () = { fn f()
-        # {} }" has no name in use.
+        # Members of an opening have names of their own, as "ENV A=1 B=2" below "FROM x AS y".
+        # "const _: () = { fn f() {} }" has no name in use.
         is_around = is_symbol and node_type not in nodes.opening and mark.name != "_"
         inside = mark.name if is_around else around
         rule = nodes.parts.get(node_type)
