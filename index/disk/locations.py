@@ -329,7 +329,7 @@ class IndexLock:
         """
         if not self.is_held():
             message = f"The index in {self._folder} was deleted or replaced while it was open."
-            remedy = "Try again in some seconds, or start CQM again: what is missing is made anew."
+            remedy = "Try again in some seconds, or start CQM again: the missing part is remade."
             raise StoreError(message, remedy=remedy)
 
     def is_held(self) -> bool:

@@ -57,7 +57,7 @@ def write_archive(file: Path, lines: Iterator[bytes], manifest: Callable[[Packed
         SnapshotError: it cannot be written, or is a device, pipe, link or folder.
     """
     if not is_replaceable(file):
-        raise SnapshotError(f"{file} is no regular file, and is left as it is.", remedy="Give a new name.")
+        raise SnapshotError(f"{file} is no regular file, and stays unchanged.", remedy="Give a new name.")
     try:
         with TemporaryFile(dir=file.parent) as packed, _replaced(file) as out:
             records = _pack(packed, lines)
@@ -194,7 +194,7 @@ def opened_archive(file: Path, told: str = "") -> Iterator[Archive]:
 
 def damaged(file: Path | str, why: str) -> SnapshotError:
     """Return the error for an unusable archive."""
-    return SnapshotError(f"{file} cannot be imported: {why}.", remedy="Download it again, or export it anew.")
+    return SnapshotError(f"{file} cannot be imported: {why}.", remedy="Download it again, or export it again.")
 
 
 class _Part(io.RawIOBase):

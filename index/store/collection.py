@@ -80,7 +80,7 @@ class BaseNote:
     frequencies = FREQUENCIES_FILE
 
     def missing(self, count: int) -> int:
-        """Return the number of points missing from a collection with so many."""
+        """Return the number of points missing from a collection that has `count` now."""
         return max(0, self.points + self.others - count)
 
     def gone(self, missing: int = 0) -> CqmError:

@@ -77,7 +77,7 @@ class FrozenNote:
         return tuple({name: None for part in self.parts for name in part.spaces})
 
     def missing(self, count: int) -> int:
-        """Return the number of points missing from a base with so many."""
+        """Return the number of points missing from a base that has `count` now."""
         return max(0, self.points - count)
 
     def gone(self, missing: int = 0) -> CqmError:

@@ -58,7 +58,7 @@ def write_bundle(file: Path, root: Path, settings: Settings | None, checks: Sequ
         CqmError: it is a device, pipe, link or folder.
     """
     if not is_replaceable(file):
-        raise CqmError(f"{file} is no regular file, and is left as it is.", remedy="Give a new name.")
+        raise CqmError(f"{file} is no regular file, and stays unchanged.", remedy="Give a new name.")
     parts = {
         "about.json": _json(_about()),
         "checks.json": _json([_check(it, names=names) for it in checks]),

@@ -166,7 +166,7 @@ def _run(*arguments: str) -> "subprocess.CompletedProcess[str]":
             check=False,
         )
     except OSError as error:
-        raise GitHubError(f"`gh` cannot be started: {error.strerror or error}.", remedy="Install it anew.") from error
+        raise GitHubError(f"`gh` cannot be started: {error.strerror or error}.", remedy="Reinstall it.") from error
     except subprocess.TimeoutExpired as error:
         message = f"`gh` did not answer in {_SECONDS} seconds."
         raise GitHubError(message, remedy="Look at the network, and run it again.", retryable=True) from error
