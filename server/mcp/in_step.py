@@ -11,7 +11,7 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.model.progress import Progress
 from cqm.server.console import one_line
 from cqm.server.mcp.allowed_paths import ClientRoots
-from cqm.server.mcp.behind import PATIENCE_SECONDS, pending_notes
+from cqm.server.mcp.pending_changes import PATIENCE_SECONDS, pending_notes
 from cqm.server.mcp.replies import going_on, progress_message
 from cqm.server.mcp.scope import Asked, Served
 from cqm.server.workspace.workspace import OpenIndex

@@ -20,9 +20,9 @@ from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.server.console import one_line, visible
 from cqm.server.errors import PathRefusedError
 from cqm.server.mcp.allowed_paths import ClientRoots
-from cqm.server.mcp.behind import ask_again
 from cqm.server.mcp.client_roots import roots_or_question
 from cqm.server.mcp.in_step import ToolContext, bring_in_step
+from cqm.server.mcp.pending_changes import ask_again
 from cqm.server.mcp.scope import OpenPath, Served, split_place
 from cqm.server.mcp.tools import error_text
 

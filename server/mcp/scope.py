@@ -24,7 +24,7 @@ from cqm.server.mcp.allowed_paths import (
     roots_of_uris,
     without_ending,
 )
-from cqm.server.mcp.behind import PATIENCE_SECONDS
+from cqm.server.mcp.pending_changes import PATIENCE_SECONDS
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
 _LINES = re.compile(r"(?::[0-9]+(?:-[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$")

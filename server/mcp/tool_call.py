@@ -11,7 +11,7 @@ from cqm.server.answers.merged import below_each_other, told_once
 from cqm.server.boundary import new_mark
 from cqm.server.console import one_line
 from cqm.server.errors import PathRefusedError
-from cqm.server.mcp.behind import LACKS, ask_again
+from cqm.server.mcp.pending_changes import LACKS, ask_again
 from cqm.server.mcp.scope import Asked
 
 _HEAD_TOKENS = 16
@@ -56,7 +56,7 @@ class ToolCall(Generic[_Found]):
     def _of_one(self, it: Asked) -> str:
         head = it.above + (below_each_other({it.name: ""}, "") if it.is_of_several else "")
         tokens = it.at.tokens_left(self.budget, it.notes + head)
-        with _telling(it.above):
+        with _with_note(it.above):
             it, found = self._asked(it, tokens)
         return head + it.notes + self.write(found, it, tokens, "")
 
@@ -69,7 +69,7 @@ class ToolCall(Generic[_Found]):
             except (QueryError, NotIndexedError) as error:
                 errors[it.name] = error
         if not found:
-            with _telling(above):
+            with _with_note(above):
                 _raise_all(errors, _names(asked))
         found = self._best(found)
         mark = new_mark(repr(it) for _, it in found)
@@ -106,7 +106,7 @@ def _raise_all(errors: Mapping[str, CqmError], names: str) -> NoReturn:
 
 
 @contextmanager
-def _telling(note: str) -> Iterator[None]:
+def _with_note(note: str) -> Iterator[None]:
     """Add a note to an error about a missing name: the name may be where the note says."""
     try:
         yield

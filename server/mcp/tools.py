@@ -32,9 +32,9 @@ from cqm.server.answers.symbols.usages import usage_text
 from cqm.server.client_views import are_drawn
 from cqm.server.console import one_line
 from cqm.server.errors import SettingsError
-from cqm.server.mcp.behind import LACKS, PATIENCE_SECONDS, ask_again
 from cqm.server.mcp.client_roots import NamedRoots
 from cqm.server.mcp.in_step import ToolContext, asked_in_step, bring_in_step, progress_to, seconds_of, settings_note
+from cqm.server.mcp.pending_changes import LACKS, PATIENCE_SECONDS, ask_again
 from cqm.server.mcp.replies import (
     job_reply,
     preview_file,

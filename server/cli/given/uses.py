@@ -33,11 +33,11 @@ def usages(name: str, *, path: Path | None, as_json: bool, overrides: dict[str, 
     as src/app.py:40 stands for the symbol that its line defines or uses. Lines are
     grouped into calls, other uses, tests, and documents and comments. `cqm references` is the same command.
     """
-    from cqm.server.cli import telling
+    from cqm.server.cli import symbols
 
     root = root_of(path)
     groups = tuple(map(ReferenceGroup, asked.pop("groups")))
-    return telling.usages(
+    return symbols.usages(
         UsesQuery(name, groups=groups, **asked), root, asked_settings_of(root, overrides), as_json=as_json
     )
 
