@@ -78,15 +78,15 @@ def definitions_of(
         if mark.members:
             is_local = kind in _CALLABLE or (is_local and kind not in TYPES)
             waiting += [(it, inside, depth, is_local) for it in mark.members[::-1] if it.kind != COMMENT]
-        elif (
-            hits.starts
-            and not (kind in _CLOSED or (node_type in nodes.loose and kind not in _CALLABLE))
-            and depth < _MAX_DEPTH
-            and _may_hold(node, hits)
-        ):
+        elif hits.starts and depth < _MAX_DEPTH and not _is_closed(mark, node_type) and _may_hold(node, hits):
             starts = _starts_in(node, language.nodes.local, data, hits)
             found = _local(mark, inside, language, source, starts)[::-1]
             waiting += [(member, inside, depth + 1, True) for member in found]
+
+
+def _is_closed(mark: "Mark", node_type: str) -> bool:
+    """Whether no function or type begins inside a symbol."""
+    return mark.kind in _CLOSED or (node_type in mark.nodes.loose and mark.kind not in _CALLABLE)
 
 
 def _is_told_elsewhere(mark: "Mark", node_type: str, told: "Container[str]") -> bool:
