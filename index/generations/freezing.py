@@ -140,7 +140,7 @@ def freeze_copy(
         StoreError: it cannot be made.
         StoppedError: it was cancelled.
     """
-    # -P and another folder: nothing is imported from this process's working folder, a stranger's.
+    # -P and another folder: nothing is imported from where this process works, which is a stranger's.
     command = [sys.executable, "-P", "-m", "cqm.index.generations.freezing", str(place.absolute()), json.dumps(spaces)]
     command += ["awaited"] * is_awaited
     # It ends when its input does: with this process.
@@ -197,7 +197,7 @@ def _filled(place: Path, spaces: Mapping[str, int]) -> tuple[list[FrozenPart], M
 
 
 def _merged(place: Path, spaces: Mapping[str, int]) -> tuple[list[FrozenPart], Mapping[str, TermCounts]]:
-    """Write the changes of the copied layer, and parts not mapped yet, into new parts of the copied base."""
+    """Write the changes of the copied layer into the copied base, whose parts go on; and what is no mapped part yet."""
     note = read_frozen(place / COPY)
     if note is None:
         raise StoreError(f"{place / COPY} has lost its note.")

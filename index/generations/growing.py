@@ -137,7 +137,7 @@ class Growing:
         (place / note.frequencies).unlink(missing_ok=True)
 
     def _write(self, folder: str) -> FrozenNote:
-        """Write a copy of a shard in mapped form; return the note of the work folder's contents."""
+        """Write a copy of a shard in the form that is mapped; return the note of what is in the work folder then."""
         place, work = self._generation.place, self._generation.place / WORK_FOLDER
         require_room(place, 3 * size_on_disk(place / folder))
         shutil.rmtree(work, ignore_errors=True)

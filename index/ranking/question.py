@@ -84,8 +84,8 @@ class Question:
         named: names marked as such in it, as in `named_in`.
         topic: asked of the project itself; None for other questions.
         sentence: 0 for the name of a topic, 1 for a sentence, and degrees between.
-        route: if it is one; else None.
-        is_quoted: whether it is a diff or `git blame`: lines of some version of a file.
+        route: that it consists of; None for others.
+        is_quoted: whether it is a diff or `git blame`: lines that some version of a file has.
     """
 
     text: str

@@ -54,8 +54,8 @@ def judged(
 
     Parameters:
         missing: a note that nothing has the name asked for; empty if something has.
-        is_file_missing: whether the missing name is a file's; words then judge the answer, never surely.
-        is_route_missing: whether nothing declares the route asked for; only a text with its exact spelling is sure.
+        is_file_missing: whether that is the name of a file: words tell whether the answer is one, never surely.
+        is_route_missing: whether nothing declares the route asked for: only a text that has it as written is sure.
     """
     best, failed = seen.best, ""
     if missing and not is_file_missing:
@@ -71,7 +71,7 @@ def judged(
     signs = signs_of(question, results, seen.cosines, seen.terms, chunks, rarity)
     judgement = judge(question, signs)
     is_doubtful = is_file_missing or is_route_missing
-    # Neither its file nor most of its lines are here: words shared with other files tell nothing.
+    # Neither its file nor most of its lines are here: the words that they share with others tell nothing.
     is_elsewhere = question.is_quoted and not (best and PART in best[0].parts)
     if (is_doubtful and is_named) or ((is_doubtful or is_elsewhere) and judgement.confidence is Confidence.HIGH):
         # The first ones are files of almost the name.

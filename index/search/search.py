@@ -128,11 +128,11 @@ class _Asked:
     """A query as it was read.
 
     Attributes:
-        filtered: the query, with its filters apart.
-        example: the chunks meant; None for a question.
-        names: the question, with the names in it.
-        lookup: remembers the chunks defining these.
-        keys: of the possible names, as the question spells them.
+        filtered: the query, and what of it are filters.
+        example: the chunks that it means; None for a question.
+        names: the question, with the names that it consists of.
+        lookup: remembers the chunks that define these.
+        keys: of the names that the question may be as it is written.
         degraded: the reason if some are missing.
     """
 

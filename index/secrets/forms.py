@@ -144,7 +144,7 @@ RULES = (
         r"(?i:createuser)\s\S{1,60}\s(?i:md5|sha)[\w-]{0,8}\s[\"']?(?P<secret>[^\s\"']{6,200})",
         is_password,
     ),
-    # Short options of programs with a login.
+    # Short options of programs that log in.
     _rule(
         "password",
         "login",

@@ -52,7 +52,7 @@ class EdgeStore:
         flushing: returns a context for every flush; it ends without an error once all earlier writes are on disk.
         is_settled: whether the folder's whole content is known to be on disk.
         weighs: whether a new shard weighs words by their document frequencies.
-        is_base: whether a new shard is filled only once; see `optimize`.
+        is_base: whether a new shard is one that is filled once; see `optimize`.
     """
 
     in_folder = True

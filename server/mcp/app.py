@@ -225,7 +225,7 @@ def make_server(
         subscriptions=False,
     )
     _add_tools(server)
-    # For revisions before 2026-07-28: there each call asks.
+    # Of the revisions before 2026-07-28: there each call asks.
     server._lowlevel_server.add_notification_handler(  # noqa: SLF001 - the SDK has no other way in
         "notifications/roots/list_changed", NotificationParams, take_changed_roots
     )

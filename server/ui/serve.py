@@ -14,7 +14,7 @@ from cqm.index.model.query import Query, SearchMode
 from cqm.index.workers import Workers
 from cqm.server.config.settings import Settings
 from cqm.server.console import say
-from cqm.server.mcp.http.serve import Pages, listening, serve_until_signal
+from cqm.server.mcp.http.serve import Pages, listening, run_until_told
 from cqm.server.page import safe
 from cqm.server.ui.access import OPEN, SERVED
 from cqm.server.ui.app import make_app
@@ -46,7 +46,7 @@ def serve_ui(roots: Sequence[Path], settings: Settings, *, port: int = 0, opens:
         say(f"CQM shows {', '.join(map(str, roots))} at", link, "Ctrl-C ends it.")
         library.opening.set()
         with _opened(link) if opens else nullcontext():
-            serve_until_signal(make_app(library, token), listener, partial(_open_all, library))
+            run_until_told(make_app(library, token), listener, partial(_open_all, library))
 
 
 def _open_all(library: Library) -> None:

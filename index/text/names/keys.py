@@ -67,8 +67,8 @@ class Key(NamedTuple):
     Attributes:
         name: as in lines.
         forms: of lines with it, the surest first.
-        parts: of a path, maybe on several lines of a file of settings; empty for others.
-        is_told: whether the question says it is a key: a symbol of its name is not meant then.
+        parts: of a path, which may stand on several lines of a file of settings; empty for others.
+        is_told: whether the question says that it is a key: then a symbol of its name is not meant.
     """
 
     name: str

@@ -73,7 +73,7 @@ def serve_http(
         if local and pages:
             say(f"People open {place}/{'?token=TOKEN, with that token' if access.token else ''}.")
             app = _beside(app, pages(access.token, names))
-        serve_until_signal(health(app), listener)
+        run_until_told(health(app), listener)
 
 
 def _mcp_app(server: MCPServer[Any]) -> "ASGIApp":
@@ -88,7 +88,7 @@ def _mcp_app(server: MCPServer[Any]) -> "ASGIApp":
     return Sessions(whole_characters(app, _MOST_BODY_BYTES))
 
 
-def serve_until_signal(app: "ASGIApp", listener: socket.socket, beside: Callable[[], None] | None = None) -> None:
+def run_until_told(app: "ASGIApp", listener: socket.socket, beside: Callable[[], None] | None = None) -> None:
     """Answer requests until SIGINT or SIGTERM, with bounds on connections.
 
     Parameters:
