@@ -108,6 +108,31 @@ made <- local({
 """,
         {"my/status": 3, "my-org": 6},
     ),
+    "elm: constructors and fields of types": (
+        "a.elm",
+        """\
+module Route exposing (Route(..))
+
+type Route
+    = Home
+    | Article Slug
+
+{-| Of a page, which
+takes (some) lines = many.
+
+type Not = Me
+-}
+type alias Page =
+    { slug : Slug
+    , title : String
+    }
+
+toPage : Route -> Page
+toPage route =
+    { slug = "a", title = "b" }
+""",
+        {"Route": 3, "Route.Home": 4, "Route.Article": 5, "Page": 12, "Page.slug": 13, "Page.title": 14, "toPage": 18},
+    ),
     "ocaml: signatures beside structures, arguments of functors": (
         "a.ml",
         """\
