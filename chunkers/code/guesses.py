@@ -8,7 +8,7 @@ from cqm.chunkers.code.outline import Mark, Place, identity_of, ungrouped
 from cqm.chunkers.code.syntax import changed_rows
 from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found, compiled
 from cqm.chunkers.model import later
-from cqm.chunkers.recovery.by_lines import HOLDERS, outline_by_lines
+from cqm.chunkers.recovery.by_lines import HOLDERS, NOTE_ENDS, outline_by_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -337,10 +337,21 @@ def _above(first: int, mark: Mark, language: "Language", source: "Source") -> in
     patterns = compiled(language.by_lines)
     while row > first and not source.is_blank(row - 1):
         line = source.lines[row - 1]
-        if not (patterns.comment.match(line) or patterns.above.match(line)):
+        if patterns.comment.match(line) or patterns.above.match(line):
+            row -= 1
+        elif (begins := _note_above(first, row, source)) < row:
+            row = begins
+        else:
             break
-        row -= 1
     return row
+
+
+def _note_above(first: int, row: int, source: "Source") -> int:
+    """Return the first row of a comment of several rows that ends above a row; the row itself for none."""
+    end = source.lines[row - 1].rstrip()[-2:]
+    opening = next((opening for opening, closing in NOTE_ENDS.items() if closing == end), "")
+    rows = (it for it in range(row - 1, first - 1, -1) if source.lines[it].lstrip().startswith(opening))
+    return next(rows, row) if opening else row
 
 
 def _stretch(kind: str, first: int, end: int, language: "Language", source: "Source") -> list[Mark]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 HOLDERS = frozenset({"class", "interface", "struct", "trait", "enum", "namespace", "module", "feature"})
 """Kinds with declared members; declarations inside others are local."""
 
+NOTE_ENDS = {"/*": "*/", "{-": "-}", "/+": "+/", "#[": "]#"}
+"""Of comments of several rows, by their beginnings: Elm's, D's, Nim's."""
+
 _LONGEST = 300
 """Characters of a line shown to patterns: declarations begin within it, and their time stays linear."""
 
@@ -88,15 +91,16 @@ def outline_by_lines(lines: "Sequence[str]", first: int, end: int, patterns: "Li
     """
     regexes = compiled(patterns)
     walk = _Walk(regexes, used=first)
-    is_note = False
+    note_end = ""
     for row in range(first, end):
         line = lines[row][:_LONGEST]
         bare = line.strip()
         indentation = len(line) - len(line.lstrip())
         if not bare:
             continue
-        if is_note or regexes.comment.match(line):
-            is_note = "*/" not in lines[row] and (is_note or bare.startswith("/*"))
+        if note_end or regexes.comment.match(line):
+            note_end = note_end or NOTE_ENDS.get(bare[:2], "")
+            note_end = "" if note_end in lines[row] else note_end
             if walk.around and indentation > walk.around[-1][0].indentation:
                 walk.used = row
             continue

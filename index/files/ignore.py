@@ -130,7 +130,7 @@ def rules_of(root: Path, options: ScanOptions) -> TreeRules:
     Raises:
         ScanError: a pattern of `exclude` is malformed.
     """
-    excludes = _excludes(options)
+    excludes = excluding(options.exclude)
     above = None
     if options.use_gitignore:
         top = next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
@@ -271,13 +271,18 @@ def _read_user(path: Path) -> IgnoreFile:
         return NOTHING
 
 
-def _excludes(options: ScanOptions) -> IgnoreFile:
-    for glob in options.exclude:
+def excluding(globs: tuple[str, ...]) -> IgnoreFile:
+    """Return the rules of `exclude`.
+
+    Raises:
+        ScanError: a pattern is malformed, or would bring files back.
+    """
+    for glob in globs:
         if glob.startswith("!"):
             remedy = f"Write {glob} in a {IGNORE_FILE} file instead: exclude can only leave out."
             raise ScanError(f"The exclude pattern {glob!r} would bring files back.", remedy=remedy)
     try:
-        return parse_excludes(options.exclude)
+        return parse_excludes(globs)
     except GlobError as error:
         glob, why = error.args
         remedy = "Write it as a line of a .gitignore file."

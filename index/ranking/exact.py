@@ -79,8 +79,9 @@ def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ra
 def _grades(symbol: str, ranked: Sequence[Ranked]) -> dict[str, int]:
     """Return the grade of each result by id: 1 to 3, 0 if it doesn't define the symbol; see `_grade`."""
     key = name_key(symbol)
-    # Most candidates define no such name, whichever reading of it is meant.
-    having = [it.candidate for it in ranked if symbol and key in it.candidate.lowered.replace("_", "")]
+    # Most candidates define no such name, whichever reading of it is meant. A key lacks hyphens.
+    is_whole = key in symbol.lower().replace("_", "")
+    having = [it.candidate for it in ranked if not is_whole or key in it.candidate.lowered.replace("_", "")]
     for asked, spelled in _readings(symbol):
         grades = {it.id: grade for it in having if (grade := _grade(it, asked, spelled))}
         if grades:

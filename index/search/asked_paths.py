@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from cqm.index.generations.generation import Generation
 from cqm.index.text.globs import from_root
 
+_LETTER = re.compile(r"[A-Za-z]")
 _WILD = re.compile(r"[*?\[]")
 _MOST_NEAR = 5
 _LEAST_LIKE = 0.6
@@ -20,7 +21,8 @@ def read_globs(generation: Generation, root: str, globs: Sequence[str]) -> tuple
         read_globs(generation, "/home/me/web", ("./src", r"src\api\*.go", "web/src/**", "src/{a,b}.go"))
         # ("/src", "src/api/*.go", "src/**", "src/{a,b}.go")
 
-    A backslash and the root's name mean themselves where some path has them.
+    A backslash and the root's name mean themselves where some path has them. One that fits nothing in its own case is
+    read in any.
 
     Parameters:
         root: of the index, absolute.
@@ -34,9 +36,22 @@ def read_globs(generation: Generation, root: str, globs: Sequence[str]) -> tuple
 
 def _read(generation: Generation, root: str, glob: str) -> str:
     readings = [*dict.fromkeys(_readings(glob, root))]
-    if len(readings) == 1:
+    if len(readings) > 1 and (found := next((it for it in (glob, *readings) if fits(generation, it)), "")):
+        return found
+    if not _has_letter(readings[0]) or fits(generation, readings[0]):
         return readings[0]
-    return next((it for it in (glob, *readings) if fits(generation, it)), readings[0])
+    # As every path that a call names.
+    return next((it for it in map(_in_any_case, readings) if fits(generation, it)), readings[0])
+
+
+def _has_letter(glob: str) -> bool:
+    """Whether a glob may be of another case; one with a set or an escape is left as it is."""
+    return len(glob) <= _LONGEST and not {"[", "\\"} & {*glob} and glob.lower() != glob.upper()
+
+
+def _in_any_case(glob: str) -> str:
+    """Return a glob that fits in any case: "Src/*.py" gives "[Ss][Rr][Cc]/*.[Pp][Yy]"."""
+    return _LETTER.sub(lambda it: f"[{it[0].upper()}{it[0].lower()}]", glob)
 
 
 def _readings(glob: str, root: str) -> Iterator[str]:

@@ -93,8 +93,8 @@ RULES = (
     _rule("password", "sshpass", r"sshpass\s{1,4}-p\s{0,2}[\"']?(?P<secret>[^\s\"'$]{4,200})", is_password),
     _rule(
         "password hash",
-        "$1$ $5$ $6$ $7$ $y$ $2$ $2a$ $2b$ $2x$ $2y$ $apr1$ $argon2 $scrypt$ $pbkdf2",
-        r"(?P<secret>\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|[156y7]\$(?:[^\s$:\"']{1,40}\$){1,2}[./A-Za-z0-9]{20,90}"
+        "$1$ $5$ $6$ $7$ $8$ $9$ $y$ $2$ $2a$ $2b$ $2x$ $2y$ $apr1$ $argon2 $scrypt$ $pbkdf2",
+        r"(?P<secret>\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|[156789y]\$(?:[^\s$:\"']{1,40}\$){1,2}[./A-Za-z0-9]{20,90}"
         r"|apr1\$[^\s$:]{1,16}\$[./A-Za-z0-9]{16,}|(?:argon2(?:id|i|d)|scrypt|pbkdf2[\w-]*)\$[^\s\"']{20,300}))",
         _is_any,
     ),
@@ -143,6 +143,21 @@ RULES = (
         "createuser",
         r"(?i:createuser)\s\S{1,60}\s(?i:md5|sha)[\w-]{0,8}\s[\"']?(?P<secret>[^\s\"']{6,200})",
         is_password,
+    ),
+    # Of a router: "password 7 0822455D0A16", which anybody can decode, and "secret 0 plain".
+    _rule(
+        "password",
+        "pass secret key key·7 key-string·7 community·7",
+        r"(?i:password|secret|key|string|community)\s{1,4}7\s{1,4}(?P<secret>[0-1]\d(?:[0-9A-Fa-f]{2}){2,100})(?![\w.-])",
+        _is_any,
+        " 7 ",
+    ),
+    _rule(
+        "password",
+        "pass secret key key·0 key-string·0",
+        r"(?i:password|secret|key|string)\s{1,4}0\s{1,4}(?P<secret>[^\s\"']{6,100})\s*$",
+        is_password,
+        " 0 ",
     ),
     # Short options of programs that log in.
     _rule(

@@ -48,8 +48,10 @@ _KEY_WORDS = """
 _KEYS = tuple(_KEY_WORDS.split())
 """Before "key": without one of these it is the key of a mapping."""
 
+_OF_RENDERING = "".join(rf"(?<!{it}pass)" for it in ("draw_", "render_", "next_", "depth_", "shadow_", "blur_"))
 _PASS = re.compile(
-    r"(?<!by)(?<!com)(?<!sur)(?<!tres)pass(?:w|phrase|code|e?\b(?!-(?:th|\d))|e?(?=[_-](?!thr|depth|fail|count|by)))|pass$"
+    r"(?<!by)(?<!com)(?<!sur)(?<!tres)pass(?:w|phrase|code"
+    rf"|{_OF_RENDERING}(?:e?\b(?!-(?:th|\d))|e?(?=[_-](?!thr|depth|fail|count|by))))|pass$"
 )
 _AUTH = re.compile(r"auth(?:orization)?(?:[_-]?(?:key|string|header|value))?(?![a-z_-])")
 _WHOLE = {

@@ -124,6 +124,14 @@ ITEM = re.compile(r"(?P<quote>[\"'`])(?P<value>[^\"'`\n]{6,300})(?P=quote)(?!\s{
 YAML_COLLECTION = re.compile(r"(?:words|phrases|keys|codes|s)[\"']?:[ \t]*\n(?P<indent>[ \t]+)")
 YAML_ITEM = re.compile(r"[ \t]*(?:- )?(?:[\w.@-]{1,60}:)?[ \t]*[\"']?(?P<value>[^\s\"':#]{6,300})[\"']?[ \t]*$")
 
+TABLE = re.compile(r"(?:word|phrase|code)?s?[\"']?\]{1,2}[ \t]*(?:[#;][^\n]*)?\r?\n")
+TABLE_HEAD = re.compile(r"(?:^|\n)[ \t]*\[[^\[\]\n=]{0,80}$")
+TABLE_ROW = re.compile(
+    r"[ \t]*[\"']?(?P<name>[\w.@-]{1,60})[\"']?[ \t]*=[ \t]*[\"']?"
+    r"(?P<value>[^\s\"'#;]{6,300})[\"']?[ \t]*(?:[#;].*)?\r?$"
+)
+"""Match a table of TOML or a section named after secrets, what stands before its name, and a row of it."""
+
 _BARE_FILES = re.compile(
     r"(?:dockerfile|containerfile|makefile|procfile|caddyfile|jenkinsfile|\.?env\b).*$"
     r"|\.?[^.]*$|.*\.(?:ya?ml|ini|cfg|conf|cnf|config|properties|env|sh|bash|zsh|fish|c?sh|ksh|ps1|bat|cmd|service|toml|tf|tfvars|txt|md|rst|adoc|log|sql|http|rest|ovpn|"

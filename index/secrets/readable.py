@@ -17,6 +17,14 @@ _INVISIBLE = re.compile(
 )
 _PLAIN = {"\u3000": " "} | {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 _ASCII = bytes(range(128))
+_LIKE = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u051d\u043a\u04bb\u03bf\u03b1\u03c1\u03ba\u03b9",
+    "aeopcyxsijdwkhoapki",
+)
+"""Small letters of Cyrillic and Greek that look like plain ones; no word of such a language is a part of a name."""
+_ESCAPED = re.compile(r"(?<=[A-Za-z_])\\(?:u00|x)(?P<code>[4-7][0-9A-Fa-f])(?=[A-Za-z_\\])")
+_SIGN = "\u2064"
+"""In the place of the other characters of an escape: it is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +64,9 @@ def quick(pattern: str) -> "re2._Regexp[bytes]":
 
 
 def readable(text: str) -> Readable:
-    """Leave out invisible characters and make full-width ones plain."""
+    """Leave out invisible characters, and make full-width and escaped ones plain."""
+    if "\\u00" in text or "\\x" in text:
+        text = _ESCAPED.sub(_plain, text)
     if text.isascii():
         return Readable(text, text.lower())
     # Most such texts have a few dashes and quotation marks: these are looked at alone.
@@ -71,5 +81,12 @@ def readable(text: str) -> Readable:
     for wide in _PLAIN.keys() & set(others):
         text = text.replace(wide, _PLAIN[wide])
     # Searching in one byte a character is three times as fast.
-    low = text.encode("ascii", "replace").decode("ascii").lower()
-    return Readable(text, low, others.lower(), gaps, left_out)
+    small = others.lower()
+    seen = text.lower().translate(_LIKE) if not small.isascii() and _LIKE.keys() & {*map(ord, small)} else ""
+    # Few letters have a small one of another length, "İ" has.
+    low = (seen if len(seen) == len(text) else text).encode("ascii", "replace").decode("ascii").lower()
+    return Readable(text, low, small, gaps, left_out)
+
+
+def _plain(escaped: re.Match[str]) -> str:
+    return _SIGN * (len(escaped[0]) - 1) + chr(int(escaped["code"], 16))

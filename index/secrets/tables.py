@@ -4,8 +4,16 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 
 from cqm.index.secrets.model import Match
-from cqm.index.secrets.names import anchor_of, is_chosen, places_of
-from cqm.index.secrets.notations import COLLECTION, ITEM, YAML_COLLECTION, YAML_ITEM
+from cqm.index.secrets.names import anchor_of, is_about, is_chosen, places_of
+from cqm.index.secrets.notations import (
+    COLLECTION,
+    ITEM,
+    TABLE,
+    TABLE_HEAD,
+    TABLE_ROW,
+    YAML_COLLECTION,
+    YAML_ITEM,
+)
 from cqm.index.secrets.values import is_strong, is_token
 
 _RULER = re.compile(r"[ \t]{0,8}\|?[ \t]{0,8}:?-{2,}+[-| :\t]*+$", re.MULTILINE)
@@ -19,6 +27,7 @@ _CELL_MARKS = " \t\r\"'`"
 _SEPARATORS = (",", ";", "\t", "|")
 _TABLES = (".csv", ".tsv", ".psv", ".txt")
 _MOST_TEXT = 4_000
+_MOST_HEAD = 100
 _MOST_CELLS = 64
 _MOST_HEADER = 4_000
 
@@ -56,6 +65,8 @@ def collections(text: str, named: Sequence[tuple[int, str]]) -> Iterator[Match]:
                 yield from _judged(text, item.span("value"), anchor)
         elif block := YAML_COLLECTION.match(text, end):
             done = yield from _yaml_items(text, block, anchor)
+        elif (table := TABLE.match(text, end)) and TABLE_HEAD.search(text[max(0, place - _MOST_HEAD) : place]):
+            done = yield from _table_rows(text, table.end(), anchor)
 
 
 def _closing(text: str, start: int) -> int:
@@ -71,6 +82,21 @@ def _yaml_items(text: str, block: re.Match[str], anchor: str) -> Generator[Match
         end = len(text) if found < 0 else found
         if item := YAML_ITEM.match(text, place, end):
             yield from _judged(text, item.span("value"), anchor)
+        place = end + 1
+    return place
+
+
+def _table_rows(text: str, place: int, anchor: str) -> Generator[Match, None, int]:
+    """Yield the secrets of a table of TOML up to the next one, and return its end."""
+    most = min(len(text), place + _MOST_TEXT)
+    while place < most:
+        found = text.find("\n", place)
+        end = len(text) if found < 0 else found
+        if text[place:end].lstrip().startswith("["):
+            return place
+        row = TABLE_ROW.match(text, place, end)
+        if row and not is_about("", row["name"]):
+            yield from _judged(text, row.span("value"), anchor)
         place = end + 1
     return place
 

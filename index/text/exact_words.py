@@ -41,6 +41,11 @@ _PART, _MARK, _BETWEEN = r"[A-Za-z_$][\w$]*", "[?!]?", r"(?:\.|::|#|->)"
 _NAME = re.compile(rf"{_PART}(?:{_BETWEEN}{_PART})*{_MARK}(?:\(\))?")
 _CALLED = re.compile(rf"(?<![\w.$])((?:{_PART}{_BETWEEN}){{0,6}}{_PART}{_MARK})\(\)")
 _IDENTIFIER = re.compile(rf"(?<![\w./$-]){_PART}{_MARK}(?:(?:{_BETWEEN}|\\){_PART}{_MARK}){{0,8}}(?![\w/-])")
+_HYPHENATED_WORD = re.compile(
+    r"(?<![\w./$*+-])(?:[*+]?[A-Za-z_][\w.]{0,60}(?:-{1,2}\w[\w.]{0,60}){1,8}[?!*+]{0,2}"
+    r"|\*[A-Za-z_]\w{1,60}\*|\+[A-Za-z_]\w{1,60}\+)(?![\w/*+-])"
+)
+"""A word with hyphens: a name of Lisps and shells, or of prose; so one that nothing defines is no name."""
 _FENCED = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]{0,40}\n(.+?)^[ \t]*(?:```|~~~)", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(
     r"(?:(?:\A|\n[ \t]*\n)(?=(?: {4}|\t)[^\n]*\S))((?:(?: {4}|\t)[^\n]*(?:\n|\Z)|[ \t]*\n(?= {4}|\t))+)"
@@ -252,6 +257,7 @@ def subject_of(text: str) -> str:
         return ""
     marked = _marked(text)
     names = marked or [it[0] for it in _IDENTIFIER.finditer(text) if is_spelled_as_name(it[0])]
+    names = names or [it[0] for it in _HYPHENATED_WORD.finditer(text.rstrip(" .?!"))]
     if len({*names}) != 1:
         return ""
     rest = content_words(text.replace(names[0], " "))
@@ -271,4 +277,5 @@ def _marked(text: str) -> list[str]:
     # Most questions mark none.
     if "`" not in text and "()" not in text:
         return []
-    return [*dict.fromkeys([*names_in(text), *(match[1] for match in _CALLED.finditer(text))])]
+    hyphenated = (match[1] for match in _TICKED.finditer(text) if _HYPHENATED_WORD.fullmatch(match[1]))
+    return [*dict.fromkeys([*names_in(text), *hyphenated, *(match[1] for match in _CALLED.finditer(text))])]

@@ -238,6 +238,8 @@ def _settle(sources: _Sources, root: Path | None) -> Settings:
         _refuse_untrusted(project, sources, folder)
     settings = sources.merged(project)
     _check_sizes(settings)
+    if settings.scan.exclude:
+        _check_excludes(settings, sources.origin(("scan", "exclude"), project))
     problems = list(_block_problems(settings, lambda name: sources.origin(name, project)))
     if problems:
         raise SettingsError("\n".join(problems), remedy="docs/models.md shows such blocks.")
@@ -283,6 +285,16 @@ def _check_sizes(settings: Settings) -> None:
             f'"chunk.overlap_tokens" ({settings.chunk.overlap_tokens}) is over half of "chunk.max_tokens" ({most}).',
             remedy="Lower the first or raise the second.",
         )
+
+
+def _check_excludes(settings: Settings, origin: str) -> None:
+    from cqm.index.files.ignore import excluding  # start-up time
+    from cqm.index.model.errors import ScanError
+
+    try:
+        excluding(settings.scan.exclude)
+    except ScanError as error:
+        raise SettingsError(f"{origin}: {error.message}", remedy=error.remedy) from error
 
 
 def _block_problems(settings: Settings, origin: Callable[[Name], str]) -> Iterator[str]:

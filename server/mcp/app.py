@@ -126,8 +126,15 @@ _ALIASES = {"references": "usages", "find_references": "usages", "what_changed":
 
 
 class _Server(MCPServer[Served]):
-    def __init__(self, metrics: Metrics, defaults: Mapping[str, str], **options: Any) -> None:  # noqa: ANN401 - of the SDK
+    """The server of all tools.
+
+    Parameters:
+        refusal: the answer to every call of a server that was started wrongly; empty for any other.
+    """
+
+    def __init__(self, metrics: Metrics, defaults: Mapping[str, str], refusal: str, **options: Any) -> None:  # noqa: ANN401 - of the SDK
         super().__init__(**options)
+        self._refusal = refusal
         self.metrics = metrics
         self._defaults = defaults
         # By tool, those of its slim schema; tools are the same as long as the server lives.
@@ -143,6 +150,8 @@ class _Server(MCPServer[Served]):
         }
         if name not in known:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {one_line(name)[:100]}. There are {', '.join(known)}.")
+        if self._refusal:
+            raise ToolError(self._refusal)
         given = accepted(name, known[name], arguments)
         began, failed = time.monotonic(), True
         try:
@@ -196,7 +205,12 @@ class _Server(MCPServer[Served]):
 
 
 def make_server(
-    settings: Settings, guard: Guard, metrics: Metrics | None = None, views: Views | None = None
+    settings: Settings,
+    guard: Guard,
+    metrics: Metrics | None = None,
+    views: Views | None = None,
+    *,
+    refusal: str = "",
 ) -> MCPServer[Served]:
     """Make the server for any transport; it opens nothing until a tool is called.
 
@@ -204,6 +218,7 @@ def make_server(
         settings: of no project.
         metrics: count its work; its own by default.
         views: draw replies for clients that show them; None for none.
+        refusal: why each call is refused; empty where none is.
     """
     counted = metrics or Metrics()
 
@@ -213,6 +228,7 @@ def make_server(
             "wait_seconds": f"{settings.server.wait_seconds:g}",
             "token_budget": str(settings.server.token_budget),
         },
+        refusal,
         name="cqm",
         title="CQM code search",
         version=version(DISTRIBUTION),
@@ -225,6 +241,8 @@ def make_server(
         subscriptions=False,
     )
     _add_tools(server)
+    if refusal:
+        return server
     # Of the revisions before 2026-07-28: there each call asks.
     server._lowlevel_server.add_notification_handler(  # noqa: SLF001 - the SDK has no other way in
         "notifications/roots/list_changed", NotificationParams, take_changed_roots
@@ -303,8 +321,9 @@ def serve(
         _calls.setLevel(logging.INFO)
     traces.begin()
     guard = make_guard(roots, ask_clients=http is None)
+    named = "server.roots" if tuple(roots) == tuple(settings.server.roots) else "--root"
     for folder in guard.missing:
-        _log.warning("%s of server.roots does not exist. It is served as soon as it does.", folder)
+        _log.warning("%s of %s does not exist. It is served as soon as it does.", folder, named)
     metrics = Metrics()
     server = make_server(settings, guard, metrics, views)
     if http:
@@ -313,3 +332,8 @@ def serve(
             serve_http(server, http, pages, metrics.text, settings.server.hosts)
     else:
         serve_stdio(server)
+
+
+def serve_refusal(reason: str) -> None:
+    """Serve a client that started this wrongly: each call tells why. Clients show nothing of standard error."""
+    serve_stdio(make_server(Settings(), make_guard(()), refusal=reason))

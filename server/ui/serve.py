@@ -1,5 +1,6 @@
 """Serve the pages to the browser of this user until Ctrl-C."""
 
+import logging
 import os
 import secrets
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
+from cqm.chunkers.errors import CqmError
 from cqm.index.model.query import Query, SearchMode
 from cqm.index.workers import Workers
 from cqm.server.config.settings import Settings
@@ -20,6 +22,8 @@ from cqm.server.ui.access import OPEN, SERVED
 from cqm.server.ui.app import make_app
 from cqm.server.ui.library import Library, make_library
 from cqm.server.workspace.workspace import Workspace
+
+_log = logging.getLogger(__name__)
 
 _HOST = "127.0.0.1"
 _RANDOM_BYTES = 24
@@ -46,20 +50,38 @@ def serve_ui(roots: Sequence[Path], settings: Settings, *, port: int = 0, opens:
         say(f"CQM shows {', '.join(map(str, roots))} at", link, "Ctrl-C ends it.")
         library.opening.set()
         with _opened(link) if opens else nullcontext():
-            run_until_told(make_app(library, token), listener, partial(_open_all, library))
+            run_until_told(make_app(library, token), listener, partial(open_all, library))
 
 
-def _open_all(library: Library) -> None:
-    """Open the indexes, which takes seconds of large ones, and have them ready for the first question."""
+def open_all(library: Library) -> None:
+    """Open the indexes, which takes seconds of large ones, and have them ready for the first question.
+
+    Raises:
+        CqmError: none can be opened. Of one among others the pages tell why, as they do of questions that fail.
+    """
+    failed: dict[str, CqmError] = {}
     try:
-        for root in library.roots.values():
-            library.workspace.open(root)
+        for name, root in library.roots.items():
+            try:
+                library.workspace.open(root)
+            except CqmError as error:
+                say(f"cqm: {root}: {error}")
+                failed[name] = error
     finally:
         library.opening.clear()
-    for name in library.roots:
+    if len(failed) == len(library.roots):
+        raise next(iter(failed.values()))
+    for name in library.roots.keys() - failed.keys():
+        _ask_first(library, name)
+
+
+def _ask_first(library: Library, name: str) -> None:
+    try:
         index = library.opened(name).index
         for question in _FIRST_QUESTIONS:
             index.search(question)
+    except CqmError as error:
+        _log.warning("The first question to %s failed, and is asked again by the first person: %s", name, error)
 
 
 @contextmanager

@@ -1,10 +1,12 @@
 """An index in step with its files: a watcher and a backfill beside it, in the process which has it open."""
 
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 
+from cqm.chunkers.errors import CqmError
 from cqm.index.engine import Index
 from cqm.index.files.listing import folders
 from cqm.index.generations.freezing import should_be_frozen
@@ -20,6 +22,8 @@ from cqm.server.config.watch_options import WatchOptions
 from cqm.server.watching.backfill import Improver, improved_line
 from cqm.server.watching.reports import Backlog, WatchReport
 from cqm.server.watching.watcher import Update, Watcher
+
+_log = logging.getLogger(__name__)
 
 _NOT_FOLLOWED = Backlog(None, problem="Changes are not followed yet.")
 
@@ -149,7 +153,13 @@ class FollowedIndex(Index):
         improver = self._improver
         if improver is None:
             return summary
-        return improver.after(summary, is_heavy=self._should_be_frozen())
+        try:
+            is_heavy = self._should_be_frozen()
+        except CqmError as error:
+            # The update is done; the backfill looks again, and tells what it sees then.
+            _log.warning("%s is updated; whether to freeze it could not be read: %s", self.root, error)
+            is_heavy = False
+        return improver.after(summary, is_heavy=is_heavy)
 
     def _should_be_frozen(self) -> bool:
         with self._lineage.reading() as serving:

@@ -267,9 +267,9 @@ EXPECTED = {
     """,
     "elm": """
         1-7 statement
-        10-14 type Order
-        17-19 type Status
-        22-24 type Msg
+        10-14 struct Order
+        17-19 enum Status
+        22-24 enum Msg
         27-34 function total
         37-39 function maxTries
         42-46 function view

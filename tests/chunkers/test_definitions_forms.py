@@ -83,6 +83,56 @@ made <- local({
 """,
         {"outer": 1, "outer.inner": 2, "outer.caps.run": 3, "made": 8, "made.hidden": 9, "$<-.order": 11},
     ),
+    "clojure: definitions within a macro, and none within a remark": (
+        "a.clj",
+        """\
+(macro/usetime
+(defmulti reader (fn [kind] kind))
+(defn- env-of [name] name))
+(comment (defn tried [] 1))
+(my/thing :a (def z 3))
+(defn last-one [] 1)
+""",
+        {"reader": 2, "env-of": 3, "z": 5, "last-one": 6},
+    ),
+    "elisp: definitions within a macro, and none that are data": (
+        "a.el",
+        """\
+(use-package magit
+  :config
+  (defun my/status () (magit-status))
+  (setq x 1))
+(setq y '(defun not-me ()))
+(with-eval-after-load 'org (defvar my-org 1))
+(use-package plain :ensure t)
+""",
+        {"my/status": 3, "my-org": 6},
+    ),
+    "elm: constructors and fields of types": (
+        "a.elm",
+        """\
+module Route exposing (Route(..))
+
+type Route
+    = Home
+    | Article Slug
+
+{-| Of a page, which
+takes (some) lines = many.
+
+type Not = Me
+-}
+type alias Page =
+    { slug : Slug
+    , title : String
+    }
+
+toPage : Route -> Page
+toPage route =
+    { slug = "a", title = "b" }
+""",
+        {"Route": 3, "Route.Home": 4, "Route.Article": 5, "Page": 12, "Page.slug": 13, "Page.title": 14, "toPage": 18},
+    ),
     "ocaml: signatures beside structures, arguments of functors": (
         "a.ml",
         """\

@@ -44,6 +44,33 @@ def test_what_kotlins_grammar_cannot_read_leaves_its_neighbours(text: str) -> No
     assert {"First", "First.one", "Second", "Second.two", "Second.bad", "Second.three", "bad", "last"} <= found
 
 
+KOTLIN_TYPE = """
+fun shelf(
+    title: @Composable (() -> Unit),
+) {
+    val shown = if (label != null) {
+        footer?.let {
+            Space(size = Modifier.width(gap))
+        }
+        Column(
+            size = Modifier.weight(),
+            place = Place.Middle,
+        ) {
+            Space(size = Modifier.width(gap))
+        }
+    }
+}
+private fun Modifier.opening(action: Action?): Modifier = if (action != null) {
+}
+"""
+
+
+def test_an_annotation_before_a_type_in_parentheses_loses_no_line() -> None:
+    report = chunk(Document("fixture", KOTLIN_TYPE, "kotlin"))
+    assert report.warnings == ()
+    assert {it.name for piece in report.chunks for it in piece.definitions} >= {"shelf", "Modifier.opening"}
+
+
 C_BRANCHES = """
 int before(void) { return 1; }
 

@@ -170,6 +170,54 @@ def test_a_broken_file_of_the_project_is_told_in_each_call_until_it_is_mended(
         assert "limits.py:" in call(running, "search", 4, query="limit_retries")
 
 
+@FORKED
+@pytest.mark.parametrize(
+    ("arguments", "own", "told"),
+    [
+        (["--rot", "x"], "", "No such option '--rot'. Did you mean '--root'?"),
+        (["--root", ""], "", "Path '' does not exist"),
+        (["--set", "search.limt=3"], "", 'unknown option "search.limt"'),
+        ([], "serach: {}\n", 'cqm.yml:1: unknown option "serach"'),
+    ],
+    ids=["option", "root", "setting", "file of the user"],
+)
+def test_a_server_that_was_started_wrongly_ended_before_its_client_could_show_why(
+    project: Path, environment: dict[str, str], arguments: list[str], own: str, told: str
+) -> None:
+    if own:
+        user = Path(environment["XDG_CONFIG_HOME"]) / "cqm" / "cqm.yml"
+        user.parent.mkdir(parents=True, exist_ok=True)
+        user.write_text(own)
+    with process([COMMAND, "serve", *arguments], environment) as running:
+        shake_hands(running)
+        assert len(ask(running, "tools/list", {}, 2)["result"]["tools"]) > 5
+        asked = {"name": "search", "arguments": {"query": "limit_retries"}}
+        answer = ask(running, "tools/call", asked, 3)["result"]
+        assert answer["isError"]
+        assert told in answer["content"][0]["text"]
+        assert running.stdin
+        running.stdin.close()
+        assert running.wait(PATIENCE_SECONDS) == 2
+        assert running.stderr
+        assert told in running.stderr.read().decode()
+
+
+@FORKED
+def test_a_root_that_is_missing_at_the_start_is_told_and_served_when_it_comes(
+    project: Path, environment: dict[str, str]
+) -> None:
+    away = project.with_name("away")
+    project.rename(away)
+    with process([COMMAND, "serve", "--root", f"~/../{project.name}"], environment | {"HOME": str(away)}) as running:
+        shake_hands(running)
+        asked = {"name": "search", "arguments": {"query": "limit_retries"}}
+        answer = ask(running, "tools/call", asked, 2)["result"]
+        assert answer["isError"]
+        assert f"/{project.name} that is served does not exist" in answer["content"][0]["text"]
+        away.rename(project)
+        assert "limits.py:" in call(running, "search", 3, query="limit_retries")
+
+
 def test_nothing_but_protocol_goes_out_whatever_prints(project: Path, environment: dict[str, str]) -> None:
     with process([sys.executable, "-c", NOISY, str(project)], environment) as running:
         shake_hands(running)

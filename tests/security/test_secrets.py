@@ -274,6 +274,8 @@ def test_what_a_rule_matches_in_the_labelled_sets_stands_in_a_line_where_it_is_s
         'send "Xk29vbQqz9Kd\\r"',
         "ann:Xk29vbQqz9Kd:1001:1001::/home/ann:/bin/sh",
         'c = connect("scott/Xk29vbQqz9Kd@orcl")',
+        "enable password 7 0822455D0A16",
+        "enable password 0 Xk29vbQqz9Kd",
         'open("mysql", "root:Xk29vbQqz9Kd@tcp(h:3306)/shop")',
         'r.execute_command("AUTH", "app", "Xk29vbQqz9Kd")',
     ]
@@ -311,6 +313,43 @@ def test_pass_is_a_name_but_for_the_statement_of_python() -> None:
     text = "- name: x\n  pass\n  value: Xk29vbQqz9Kd77\n"
     assert found_in(text.replace("x\n  pass", "pass"), "a.yml") == ["Xk29vbQqz9Kd77"]
     assert found_in(text, "a.py") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.toml", '[database.password]\nadmin = "§" # of all\n'),
+        ("a.ini", "[passwords]\nroot=§\n"),
+        ("router.conf", "enable password 0 §\n"),
+        ("a.json", '{"p\\u0061ssword": "§"}\n'),
+        ("a.js", 'const o = {"passw\\x6frd": "§"};\n'),
+        ("a.py", 'p\u0430ssw\u043erd = "§"\n'),
+        ("a.py", '# \u043f\u0430\u0440\u043e\u043b\u044c\n\u0430uth_t\u043eken = "§"\n'),
+    ],
+)
+def test_a_password_in_a_table_under_an_escaped_or_lookalike_name_or_of_a_router_was_shown(
+    path: str, text: str
+) -> None:
+    value = "G7hT9kQ2vLx81pZ"
+    found = redact(text.replace("§", value), path, SecretOptions())
+    assert found.text == text.replace("§", "*" * len(value))
+
+
+def test_passwords_that_a_router_encodes_were_shown() -> None:
+    text = "username bob password 7 0822455D0A16\n server-key 7 13061E010803557878\n key 7 045802150C2E\n"
+    assert redact(text, "a.conf", SecretOptions()).text == (
+        "username bob password 7 ************\n server-key 7 ******************\n key 7 ************\n"
+    )
+    assert not find_secrets("pass 7 0822 tests\nthe key 7 0822455 items\n", "a.txt")
+
+
+def test_what_a_table_of_passwords_says_about_them_is_shown() -> None:
+    text = '[password]\nmin_length = 12\npath = "/etc/shop/pw9.txt"\n[shop]\nname = "G7hT9kQ2vLx81pZ"\n'
+    assert not find_secrets(text, "a.toml")
+
+
+def test_a_pass_of_rendering_is_no_password() -> None:
+    assert not find_secrets('draw_pass_1 = SubResource("QuadMesh_nikp6")\n', "a.tscn")
 
 
 def test_a_redacted_value_in_letters_that_nobody_sees_leaves_all_other_characters() -> None:
@@ -354,6 +393,8 @@ REPEATED = (
         "Private-Lines: 1\nAAAAAAAAAAAAAAAAAAAA\n",
         "login: a / b ",
         "password%22:%22",
+        "[passwords]\na = Xk29vbQqz9Kd\n",
+        "p\\u0061ss",
     ),
 )
 

@@ -108,7 +108,12 @@ ELM = _row(
     r"\s*(?:--|\{-)",
     (
         ("module", r"(?:port |effect )?module\s+(?P<name>[\w.]+)(?=.*\bnothing\b)"),
-        ("type", r"(?<!\s)type\s+(?:alias\s+)?(?P<name>[A-Z]\w*)"),
+        ("struct", r"(?<!\s)type\s+alias\s+(?P<name>[A-Z]\w*)[\w ]*=\s*$"),
+        ("type", r"(?<!\s)type\s+alias\s+(?P<name>[A-Z]\w*)"),
+        ("enum", r"(?<!\s)type\s+(?P<name>[A-Z]\w*)"),
+        # Of a type, one a line: "= Home", "| Article Slug"; of a record "{ slug : Slug", ", title : String".
+        ("constant", r"(?<=\s)[=|]\s+(?P<name>[A-Z]\w*)"),
+        ("property", r"(?<=\s)[{,]\s+(?P<name>[a-z]\w*)\s+:\s(?!:)"),
         ("function", r"(?<!\s)port\s+(?P<name>[a-z]\w*)\s*:(?!:)"),
         (
             "function",

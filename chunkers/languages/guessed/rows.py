@@ -98,6 +98,11 @@ def _first_word(node: "Node", source: bytes) -> str:
     return text_of(child_of_type(node, "binding", "symbol"), source)
 
 
+def _labelled(node: "Node", source: bytes) -> Found | None:
+    label = child_of_type(node, "label")
+    return Found("block", text_of(child_of_type(label, "identifier"), source)) if label is not None else None
+
+
 def _purescript_class(node: "Node", source: bytes) -> Found:
     name = text_of(child_of_type(child_of_type(node, "class_head"), "class_name"), source)
     body = child_of_type(node, "class_body")
@@ -168,7 +173,10 @@ ROWS = (
             **symbols("function", "procedure_body", "function_body", name=by_field("designator")),
             **inlined("module", "package_body", name=by_field("package")),
             **inlined("module", "architecture_body"),
-            **groups("design_unit"),
+            # "p_input : process (clk) is"; one without a label has no name.
+            "process_statement": _labelled,
+            **groups("design_unit", "concurrent_statement_part", "if_generate_statement", "if_generate"),
+            **groups("for_generate_statement", "generate_statement_body", "block_statement"),
             **role(IMPORTS, "library_clause", "context_clause"),
         },
         usage=UsageNodes(calls=frozenset({"procedure_call_statement"})),

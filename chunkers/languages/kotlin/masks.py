@@ -94,6 +94,8 @@ _UNKNOWN = later(
     + _ANNOTATION
     + rb"\s+|[a-z]+\s+)*?(?:fun|va[lr]|class)\b))"
     rb"|(?P<type>(?<=[=:(,<])[ \t]*" + _CONTEXT + rb"(?=[ \t]*(?:suspend[ \t]*)?(?:[\w.?]+\.)?\([^()\n]*\)[ \t]*->))"
+    # "content: @Composable (() -> Unit)," looks like an annotation with an argument.
+    rb"|(?P<marked>(?<=[:,(<])[ \t]*@[\w.]+(?=[ \t]+\((?:\(|suspend\b)))"
     rb"|(?P<field>(?<=\n)[ \t]*(?:[a-z]+[ \t]+)*?val[ \t]+\w+[ \t]*(?::[^\n={}]*+)?\n[ \t]+field(?=[ \t]*(?::|=[^=])))"
     rb"|(?P<name>\b(?:in|is|as)(?=\d))"
     rb"|(?P<constructor>(?<=\n)[ \t]*(?:@[\w.]+\s+|(?:public|internal|protected|private)[ \t]+(?=actual\b|@)"
@@ -138,7 +140,7 @@ def _without(found: re.Match[bytes]) -> bytes:
     if found.lastgroup == "field":
         # An explicit backing field: a getter is as long.
         return text[: -len(b"field")] + b"get()"
-    if found.lastgroup in ("context", "member", "type", "accessor"):
+    if found.lastgroup in ("context", "member", "type", "marked", "accessor"):
         bare = text.lstrip()
         return text[: len(text) - len(bare)] + _as_comment(bare)
     if found.lastgroup in ("dollars", "constructor", "lambda"):

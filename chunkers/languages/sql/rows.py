@@ -3,6 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+LEFT_OUT = "-- rows left out: "
+"""Begins the comment in the place of rows."""
+
 _INSERT = re.compile(
     r"\s*(?:insert(?:\s+ignore|\s+all)?(?:\s+into)?|replace\s+into|upsert\s+into)\s+[\w\"`\[]", re.IGNORECASE
 )
@@ -44,7 +47,7 @@ def _lines_without_rows(lines: Sequence[str]) -> Iterator[str]:
             head = line.strip()[:_HEAD]
             end = _COPY_END if is_copy else "" if _ENDS.search(line[-_TAIL:]) else ";"
             table = " ".join(head.split()[:3])
-            yield "" if table == last else f"-- rows left out: {head}"
+            yield "" if table == last else f"{LEFT_OUT}{head}"
             last = table
         elif _ROW.match(line):
             yield ""

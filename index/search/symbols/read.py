@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from cqm.chunkers.languages.sql.rows import LEFT_OUT
 from cqm.index.disk.locations import relative_to_root
 from cqm.index.files.listed import is_folder, listed_file
 from cqm.index.generations.generation import Generation
@@ -188,6 +189,8 @@ class Reader(NamedTuple):
         row = self.generation.manifest.files([path]).get(path)
         is_as_indexed = row is not None and row.hash == fresh.hash
         changed = "" if is_as_indexed else "The file changed after it was indexed; these are its lines now."
+        are_out = LEFT_OUT in fresh.text and (LEFT_OUT in page.text or "\n\n" in f"\n{page.text}\n")
+        rows = "Rows of data are left out of SQL that is so large: their lines are blank here." if are_out else ""
         symbol = asked.symbol
         return Reading(
             query.what,
@@ -206,7 +209,7 @@ class Reader(NamedTuple):
             heads_of(fresh, asked),
             () if query.cursor else imports_of(fresh, asked),
             sum(it.count for it in fresh.secrets if page.start <= it.line <= page.end),
-            tuple(filter(None, (note, page.note, changed))),
+            tuple(filter(None, (note, page.note, rows, changed))),
             page.next_cursor,
             hash=fresh.hash,
         )

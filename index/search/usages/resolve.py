@@ -14,7 +14,7 @@ from cqm.index.text.names.parts import dotted, is_operator, last_part, with_sign
 from cqm.index.text.terms import stems
 
 _HYPHENATED = re.compile(
-    r"[.#]?(?:(?:[\w-]+(?:/|::|[.#:\\]))*)(?P<plain>[*+]?\w+(?:-+\w+)+[*+?!]*)(?:\([^()]{0,200}\))?[;:]?"
+    r"[.#]?(?:(?:[\w-]+(?:/|::|[.#:\\]))*)(?P<plain>[*+]?\w+(?:-+\w+)+[*+?!]*|\*\w+\*|\+\w+\+)(?:\([^()]{0,200}\))?[;:]?"
     r"|[\w-]+-[\w-]+(?:[.#][\w-]+)*[.#](?P<own>\w+)"
 )
 """A word with hyphens: a symbol of a Lisp, of PowerShell or CSS, a tag, a name in a configuration; or one within it."""

@@ -18,7 +18,10 @@ _OPERATOR = re.compile(
     rf"|(?P<sign>operator\s?(?:\(\)|\"\"\s?_?\w+|{_SIGNS}|,)|operator\s\w[\w:<>*& ]{{0,60}}|{_SIGNS}))"
 )
 _GO_PATH = re.compile(r"(?:[\w~-]+\.)+[\w~-]+/(?:[\w.~-]+/)*(?=[\w-]+\.)")
-_HYPHENATED = re.compile(r"(?=[\w.]{0,100}\w-)[^\W\d][\w.-]{1,200}\w")
+_HYPHENATED = re.compile(
+    r"(?=[*+]?[\w.]{0,100}\w-)[*+]?[^\W\d][\w.-]{1,200}\w[?!*+]{0,2}|\*[^\W\d]\w{1,200}\*|\+[^\W\d]\w{1,200}\+"
+)
+_CALL_OF_LISP = re.compile(r"\(([^\s()]{1,200})(?:\s[^()]{0,300})?\)?")
 _VERSION = re.compile(r"/v\d+(?=\.)")
 
 # Left out in this order; each is of a language or tool.
@@ -85,13 +88,13 @@ _CUTS = tuple(
     )
 )
 _SENTENCE = re.compile(r"\w+(?:[ ,-]+\w+){2,}[.?]?")
-"""Words alone: no notation has three of them, but an import."""
+"""Words alone: no notation has three of them, but an import; without blanks between them they are one name."""
 _NESTED = re.compile(r"(?<=\w)\$(?=[A-Za-z_])")
 _IS_NESTED = re.compile(r"[A-Z.]")
 
 
 def is_hyphenated(text: str) -> bool:
-    """Whether a text is a name with hyphens, as of Helm's templates and functions of shells, or a word of prose."""
+    """Whether a text is a name with hyphens, as of Lisps, shells and Helm's templates, or a word of prose."""
     return _HYPHENATED.fullmatch(text) is not None
 
 
@@ -101,14 +104,17 @@ def notations(text: str) -> Iterator[str]:
     A sentence is no name. Nothing tells whether there is such a symbol.
     """
     text = text.strip().strip("`").strip()
-    if "\n" in text or len(text) > LONGEST or (_SENTENCE.fullmatch(text) and not text.startswith("from ")):
+    if "\n" in text or len(text) > LONGEST:
+        return
+    called = _CALL_OF_LISP.fullmatch(text)
+    if is_hyphenated(name := called[1] if called else text):
+        yield name
+        return
+    if _SENTENCE.fullmatch(text) and not text.startswith("from "):
         return
     if found := _OPERATOR.fullmatch(text):
         sign = found["inner"] or found["sign"]
         yield (f"{dotted(found['outer'].rstrip('.:#'))}." if found["outer"] else "") + sign
-        return
-    if is_hyphenated(text):
-        yield text
         return
     path = _GO_PATH.match(text)
     outer, text = (path[0], text[path.end() :]) if path else ("", text)

@@ -3,20 +3,93 @@
 import os
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from cqm.server.cli.options import EXISTING, as_json_option, offers, root_of, set_option, settings_of
+from cqm.server.cli.table import unknown_option
 
 if TYPE_CHECKING:
     from cqm.server.config.settings import Settings
 
 
-@click.command()
+class _Serve(click.Command):
+    """A command that a client's configuration has: the client shows nothing of one that ends before it is asked."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - of click
+    ) -> click.Context:
+        """Read the arguments; of wrong ones each call of a client tells, before this ends as for anybody else."""
+        with _telling_client(is_over_http=any(it.startswith("--http") for it in args)):
+            return super().make_context(info_name, args, parent, **extra)
+
+
+@contextmanager
+def _telling_client(*, is_over_http: bool) -> Iterator[None]:
+    """Have an error at the start told by each call of a client that started this, until it leaves; then raise it."""
+    from cqm.server.errors import SettingsError
+
+    try:
+        yield
+    except (click.UsageError, SettingsError) as error:
+        if is_over_http or sys.stdin is None or sys.stdin.isatty():
+            raise
+        told = error.format_message() if isinstance(error, click.UsageError) else str(error)
+        if isinstance(error, click.NoSuchOption):
+            told = unknown_option(error)
+        from cqm.server.mcp.app import serve_refusal  # seconds, as below
+
+        serve_refusal(f"CQM was started wrongly: {told}\n{_MEND}")
+        raise
+
+
+_MEND = (
+    "Ask the user to correct that in the client's configuration, or in their cqm.yml, and to start the server again."
+)
+
+
+def _named_folders(context: click.Context, option: click.Parameter, named: tuple[str, ...]) -> tuple[Path, ...]:
+    """Read "~" as a shell does; refuse what can be no folder. A missing one may come."""
+    paths = [os.path.expanduser(it) for it in named]  # noqa: PTH111 - which leaves the name of nobody as it is
+    return tuple(Path(it) if _is_missing(it) else cast("Path", EXISTING.convert(it, option, context)) for it in paths)
+
+
+def _is_missing(path: str) -> bool:
+    """Whether nothing is there, but something may come."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return bool(path) and not path.startswith("~")
+    except OSError:
+        return False
+    return False
+
+
+def _refuse_missing(roots: tuple[Path, ...]) -> None:
+    context = click.get_current_context()
+    [option] = [it for it in context.command.params if it.name == "roots"]
+    for root in roots:
+        EXISTING.convert(root, option, context)
+
+
+@click.command(cls=_Serve)
 @click.option("--http", metavar="HOST:PORT", help="Serve streamable HTTP at this address, not stdin and stdout.")
-@click.option("--root", "roots", type=EXISTING, multiple=True, help="Folder clients may search. Repeatable.")
+@click.option(
+    "--root",
+    "roots",
+    metavar="PATH",
+    multiple=True,
+    callback=_named_folders,
+    help="Folder clients may search. Repeatable.",
+)
 @set_option
 def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str]) -> int:
     """Serve agents over MCP.
@@ -26,7 +99,11 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
     connect without a token. On a loopback address, people open /?token=TOKEN: the pages of `cqm ui`.
     """
     named = {"server.http": http} if http is not None else {}
-    settings = _served_settings(roots[0].resolve() if roots else Path.cwd(), overrides | named)
+    with _telling_client(is_over_http=http is not None):
+        settings = _served_settings(roots[0].resolve() if roots else Path.cwd(), overrides | named)
+    is_of_client = not settings.server.http and sys.stdin is not None and not sys.stdin.isatty()
+    if not is_of_client:
+        _refuse_missing(roots)
     from cqm.server.mcp.app import serve as serve_mcp  # seconds, which a bad setting should not cost
     from cqm.server.ui.views import VIEWS
 
@@ -34,6 +111,7 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
         if sys.stdin.isatty():
             _explain()
         serve_mcp(settings, None, roots or settings.server.roots, views=VIEWS)
+        _refuse_missing(roots)
         return 0
     from cqm.server.ui.serve import pages_beside
 

@@ -53,6 +53,9 @@ def paths(index: Index, text: str) -> set[str]:
         ("path:{src,docs}/*.{go,md} retry", {"src/retry.go", "docs/retry.md"}),
         ("path:!test retry", {"src/retry.py", "src/retry.go", "docs/retry.md"}),
         ("path:. retry", {*FILES}),
+        ("path:SRC/** retry", {"src/retry.py", "src/retry.go"}),
+        ("path:./Src/RETRY.go retry", {"src/retry.go"}),
+        ("-path:Test retry", {"src/retry.py", "src/retry.go", "docs/retry.md"}),
         ("kind:func retry lang:go", {"src/retry.go"}),
         ("source:documentation retry", {"docs/retry.md"}),
     ],
@@ -137,7 +140,7 @@ def opened(index: Index, request: pytest.FixtureRequest, tmp_path_factory: pytes
         (Query("kind:enum retry"), "`kind enum`: expected one that the index has"),
         (Query("path:nosuch retry"), "No file of the index is at `path:nosuch`. Near are docs/, src/, tests/"),
         (Query("path:scr retry"), "at `path:scr`. Near are src/. Put it in quotes"),
-        (Query("retry", include=("Src/**",)), "at `Src/..`. Near are src/"),
+        (Query("retry", include=("Srcs/**",)), "at `Srcs/..`. Near are src/"),
         (Query("retry", include=("/etc/nginx",)), "No file of the index is at `/etc/nginx`"),
     ],
 )

@@ -349,3 +349,17 @@ def test_an_index_of_one_file_reads_and_outlines_that(tmp_path: Path, options: I
         assert index.read(ReadQuery("alone")).text == "def alone():\n    return 1"
         assert index.read(ReadQuery("alone.py:2-2")).text == "    return 1"
         assert [it.symbol for it in index.outline(OutlineQuery()).files[0].symbols] == ["alone"]
+
+
+def test_a_page_of_a_large_dump_says_why_lines_are_blank(tmp_path: Path) -> None:
+    root = tmp_path / "dump"
+    root.mkdir()
+    rows = "".join(f"({number}, 'a name of a customer'),\n" for number in range(40_000))
+    text = f"CREATE TABLE a (b int);\nINSERT INTO a VALUES\n{rows}(0, '');\nCREATE VIEW c AS SELECT 1;\n"
+    (root / "all.sql").write_text(text)
+    with Index.open(root, IndexOptions(home=tmp_path / "home", workers=1)) as index:
+        index.update()
+        told = "Rows of data are left out"
+        assert told in "".join(index.read(ReadQuery("all.sql:1-9")).notes)
+        assert told in "".join(index.read(ReadQuery("all.sql:500-509")).notes)
+        assert told not in "".join(index.read(ReadQuery("all.sql:1")).notes)

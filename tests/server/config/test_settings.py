@@ -215,6 +215,10 @@ def test_settings_made_in_code_hold_for_every_root(project: Path, tmp_path: Path
         ),
         ("embedding: ollama\n", 'cqm.yml:1: "embedding" is a section: write its options below it, as `name: value`.'),
         ("- a\n", "cqm.yml:1: expected options as `name: value`."),
+        (
+            'search: {limit: 3}\nscan: {exclude: ["["]}\n',
+            "cqm.yml:2: The exclude pattern '[' is malformed: a set without an end.",
+        ),
         ("scan: {}\nchunk: {}\nscan: {}\n", 'cqm.yml:3: "scan" is already set in line 1.'),
         ("chunk:\n  max_tokens: 64\n  max_tokens: 65\n", 'cqm.yml:3: "max_tokens" is already set in line 2.'),
         ("? [a]\n: b\n", "cqm.yml:1: an option's name must be a word."),

@@ -62,8 +62,17 @@ def _clojure_list(node: "Node", source: bytes) -> Found | None:
     kind = _CLOJURE_TYPES.get(head) or kind_of_head(head, _CLOJURE_FORMS)
     if kind == "variable" and parts[-1].type == "anon_fn_lit":
         kind = "function"
-    is_type = head in _CLOJURE_TYPES
-    return Found(kind, name, (node,) if is_type else (), within=_CLOJURE_METHODS) if kind and name else None
+    if kind and name:
+        return Found(kind, name, (node,) if head in _CLOJURE_TYPES else (), within=_CLOJURE_METHODS)
+    # A macro around definitions: (usetime (defn ...)). Those of a remark are none: (comment (defn ...)).
+    is_around = head != "comment" and any(_defines(it, source) for it in parts[1:])
+    return Found(GROUP, "", (node,)) if is_around else None
+
+
+def _defines(node: "Node", source: bytes) -> bool:
+    parts = node.children_by_field_name("value") if node.type == "list_lit" else []
+    head = _clojure_word(parts[0], source) if parts else ""
+    return head in _CLOJURE_TYPES or bool(head and kind_of_head(head, _CLOJURE_FORMS))
 
 
 def _clojure_method(node: "Node", source: bytes) -> Found | None:

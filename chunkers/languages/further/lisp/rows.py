@@ -62,7 +62,9 @@ def _list_rule(forms: Forms) -> Rule:
         if not parts or parts[0].type != "symbol":
             return None
         head = text_of(parts[0], source)
-        if head in forms.groups:
+        # A macro around definitions: (use-package magit (defun ...)).
+        is_around = not kind_of_head(head, forms) and any(_defines(it, source, forms) for it in parts[1:])
+        if head in forms.groups or (is_around and head not in forms.modules):
             return Found(GROUP, "", (node,))
         if head in forms.imports or head in forms.leading:
             return Found(IMPORTS if head in forms.imports else LEADING)
@@ -81,6 +83,11 @@ def _list_rule(forms: Forms) -> Rule:
         return Found(kind, name) if name else None
 
     return rule
+
+
+def _defines(node: "Node", source: bytes, forms: Forms) -> bool:
+    head = node.named_children[0] if node.type == "list" and node.named_children else None
+    return head is not None and head.type == "symbol" and bool(kind_of_head(text_of(head, source), forms))
 
 
 def _defined(name: str, second: "Node | None", value: "Node | None", source: bytes) -> Found:
