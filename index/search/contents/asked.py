@@ -4,6 +4,7 @@ from cqm.index.generations.generation import Generation
 from cqm.index.ranking.question import Question
 from cqm.index.search.contents.columns import column_lines, is_of_column
 from cqm.index.search.contents.formats import made_lines
+from cqm.index.search.contents.messages import message_lines
 from cqm.index.search.contents.resources import resource_lines
 from cqm.index.search.contents.rows import row_lines
 from cqm.index.search.contents.statements import statement_lines
@@ -21,6 +22,8 @@ def contents_lines(generation: Generation, question: Question) -> dict[str, int]
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
+    if question.logged and (lines := message_lines(generation, question)):
+        return lines
     if question.places:
         return {}
     lines = statement_lines(generation, question.text) or column_lines(generation, question.text)
