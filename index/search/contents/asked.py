@@ -2,10 +2,12 @@
 
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.question import Question
+from cqm.index.search.contents.build_steps import step_lines
 from cqm.index.search.contents.columns import column_lines, is_of_column
+from cqm.index.search.contents.constraints import constraint_lines
 from cqm.index.search.contents.formats import made_lines
 from cqm.index.search.contents.messages import message_lines
-from cqm.index.search.contents.resources import resource_lines
+from cqm.index.search.contents.resources import catalog_lines, resource_lines
 from cqm.index.search.contents.rows import row_lines
 from cqm.index.search.contents.statements import statement_lines
 
@@ -24,8 +26,12 @@ def contents_lines(generation: Generation, question: Question) -> dict[str, int]
     """
     if question.logged and (lines := message_lines(generation, question)):
         return lines
+    if lines := catalog_lines(generation, question.text):
+        return lines
     if question.places:
         return {}
+    if lines := constraint_lines(generation, question.text) or step_lines(generation, question.text):
+        return lines
     lines = statement_lines(generation, question.text) or column_lines(generation, question.text)
     lines = lines or resource_lines(generation, question.text)
     if lines or question.route or question.symbol:
