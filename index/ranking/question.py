@@ -30,6 +30,7 @@ from cqm.index.text.places import NamedPlace, places_in
 from cqm.index.text.reports.messages import message_in
 from cqm.index.text.reports.quoted import is_of_a_version, sides_of, without_marks
 from cqm.index.text.routes.asked import AskedRoute, route_in
+from cqm.index.text.routes.services import method_in
 from cqm.index.text.said import said
 from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems, with_labels
 from cqm.index.tracing import traced
@@ -128,7 +129,8 @@ def read_question(text: str) -> Question:
     text = referred(text)
     places = tuple(places_in(text))
     calls = tuple(map(dotted, calls_in(text)))
-    logged = "" if calls or len(places) > 1 else message_in(text, has_place=bool(places))
+    is_plain = not calls and len(places) < 2 and not method_in(text)  # noqa: PLR2004 - two places are a trace
+    logged = message_in(text, has_place=bool(places)) if is_plain else ""
     text = logged or text
     is_trace = max(len(places), len(calls)) > 1 or "(most recent call" in text
     quoted = without_marks(text)

@@ -6,6 +6,7 @@ from cqm.index.search.contents.build_steps import step_lines
 from cqm.index.search.contents.columns import column_lines, is_of_column
 from cqm.index.search.contents.constraints import constraint_lines
 from cqm.index.search.contents.formats import made_lines
+from cqm.index.search.contents.handlers import handler_lines
 from cqm.index.search.contents.messages import message_lines
 from cqm.index.search.contents.resources import catalog_lines, resource_lines
 from cqm.index.search.contents.rows import row_lines
@@ -30,10 +31,13 @@ def contents_lines(generation: Generation, question: Question) -> dict[str, int]
         return lines
     if question.places:
         return {}
-    if lines := constraint_lines(generation, question.text) or step_lines(generation, question.text):
-        return lines
-    lines = statement_lines(generation, question.text) or column_lines(generation, question.text)
-    lines = lines or resource_lines(generation, question.text)
+    lines = _printed_lines(generation, question.text) or statement_lines(generation, question.text)
+    lines = lines or column_lines(generation, question.text) or resource_lines(generation, question.text)
     if lines or question.route or question.symbol:
         return lines
     return row_lines(generation, question.text) or made_lines(generation, question.text)
+
+
+def _printed_lines(generation: Generation, text: str) -> dict[str, int]:
+    """Return the lines behind what a database, a build or a service prints."""
+    return constraint_lines(generation, text) or step_lines(generation, text) or handler_lines(generation, text)
