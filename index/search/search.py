@@ -24,7 +24,7 @@ from cqm.index.search.candidates import Found, Wanted, for_example, for_question
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import Filtered, check_nothing, with_filters
 from cqm.index.search.in_english import TELLING, Result, confidence_of, is_answered, is_better
-from cqm.index.search.judging import Seen, judged
+from cqm.index.search.judging import Seen, is_of_others, judged
 from cqm.index.search.matched import definitions_first, without_other_kinds
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.named.in_sentence import about_subject
@@ -34,6 +34,7 @@ from cqm.index.search.page import Page, hits_of
 from cqm.index.search.similar import Example, find_example
 from cqm.index.search.whole_symbols import parents_of
 from cqm.index.text.foreign.english import in_english
+from cqm.index.text.names.standard import needs_container
 from cqm.index.tracing import note, traced
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ class _Asked:
         names: the question, with the names that it consists of.
         lookup: remembers the chunks that define these.
         keys: of the names that the question may be as it is written.
+        qualified: the name that it consists of, if that is another project's unless its container is found; else empty.
+        root: of the index.
         degraded: the reason if some are missing.
     """
 
@@ -143,6 +146,8 @@ class _Asked:
     keys: tuple[str, ...]
     vectors: "Vectors"
     degraded: str
+    qualified: str = ""
+    root: str = ""
 
     @property
     def query(self) -> Query:
@@ -168,7 +173,9 @@ def _read(searching: Searching, query: Query) -> _Asked:
     )
     lookup = NameLookup(generation)
     keys = tuple(sorted(question.keys)) if query.text else ()
-    asked = _Asked(filtered, example, Names(question), lookup, keys, vectors, degraded)
+    name = next((it for it in (question.symbol, *question.notations) if it), "")
+    qualified = name if needs_container(name) else ""
+    asked = _Asked(filtered, example, Names(question), lookup, keys, vectors, degraded, qualified, searching.root)
     if not asked.is_pinning:
         return asked
     names = read_names(lookup, question, searching.root)
@@ -251,6 +258,7 @@ def _judgement(generation: Generation, asked: _Asked, look: _Look) -> tuple[Judg
         names.note,
         is_file_missing=names.is_file_missing or is_lacking,
         is_route_missing=names.is_route_missing,
+        is_of_others=is_sought and is_of_others(generation, asked.qualified, seen, asked.query.text, asked.root),
     )
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import PurePosixPath
 
 from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.generations.generation import Generation
@@ -16,6 +17,7 @@ from cqm.index.text.names.parts import dotted, is_operator, last_part, name_key,
 MOST_NAMESAKES = 500
 """Chunks to look at, defining symbols with one name."""
 _NAMESPACE = re.compile(r"^[ \t]*+(?:namespace|package|module)[ \t]++([\w.\\:]{1,200})", re.MULTILINE)
+_NOT_OF_WORD = re.compile(r"\W")
 _FIRST_CHUNKS = range(3)
 """First chunks of a file, for its namespace: a licence may stand above it."""
 _MOST_FILES = 20
@@ -81,6 +83,27 @@ def are_so(chunks: Sequence[Candidate], symbol: str) -> bool:
     """Whether one of some chunks defines a symbol as it is spelled."""
     asked = f".{with_sign(symbol)}"
     return any(f".{with_sign(dotted(name))}".endswith(asked) for it in chunks for name in it.defines)
+
+
+def has_container(generation: Generation, chunk: Candidate, symbol: str, root: str) -> bool:
+    """Whether a chunk has to do with what encloses a qualified name: its definitions, path, namespace or project.
+
+    Parameters:
+        generation: that has the chunk.
+        chunk: to look at.
+        symbol: with "." between its parts, two or more.
+        root: folder of the project.
+    """
+    outer = _spelled(symbol.rpartition(".")[0].rpartition(".")[2])
+    folders = PurePosixPath(chunk.path).with_suffix("").parts
+    around = [part for name in chunk.defines for part in dotted(name).split(".")[:-1]]
+    if outer in map(_spelled, (*folders, *around, PurePosixPath(root).name)):
+        return True
+    return any(outer in map(_spelled, it.split(".")) for it in _namespaces(generation, chunk.path))
+
+
+def _spelled(name: str) -> str:
+    return _NOT_OF_WORD.sub("", name).replace("_", "").lower()
 
 
 def _with_companion(lookup: NameLookup, symbol: str) -> str:
