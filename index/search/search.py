@@ -258,7 +258,9 @@ def _judgement(generation: Generation, asked: _Asked, look: _Look) -> tuple[Judg
         names.note,
         is_file_missing=names.is_file_missing or is_lacking,
         is_route_missing=names.is_route_missing,
-        is_of_others=is_sought and is_of_others(generation, asked.qualified, seen, asked.query.text, asked.root),
+        is_of_others=is_sought
+        and not look.pinned.ids
+        and is_of_others(generation, asked.qualified, seen, asked.query.text, asked.root),
     )
 
 

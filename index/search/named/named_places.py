@@ -165,7 +165,7 @@ def _said_lines(lookup: NameLookup, question: Question) -> dict[str, int]:
 def _joined_lines(lookup: NameLookup, question: Question) -> Joined | None:
     """Return the lines of the literals that a program joins to the name asked for; None if it is a symbol's name."""
     name = None if question.places else joined_in(question.text)
-    if not name or are_so(lookup.of(name.name), name.name):
+    if not name or are_so(lookup.defining(name.name), last_part(name.name)):
         return None
     joined = joined_lines(lookup.generation, name)
     return joined if joined.lines else None

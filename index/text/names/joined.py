@@ -19,8 +19,13 @@ _FUNCTION = re.compile(
 _LABELS = re.compile(
     r"\{[^{}]{0,400}\}|\[[\w:]{1,20}\]|\b(?:by|without|on|ignoring|group_left|group_right)\s{0,2}\([^()]{0,200}\)"
 )
-_TOLD = re.compile(r"\b(?:metrics?|counter|gauge|histogram|alerts?|time series)\b", re.IGNORECASE)
-_IN_SENTENCE = re.compile(r"(?<![\w.:/-])(?P<name>[a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?![\w/-])")
+_SNAKE = r"[`'\"]?(?P<%s>[a-z][a-z0-9]*(?:_[a-z0-9]+)+)[`'\"]?(?![\w/-])"
+_KIND = r"(?:metric|counter|gauge|histogram|time series|alert)"
+_TOLD = re.compile(
+    rf"\b{_KIND}s? (?:named |called |on |for )?{_SNAKE % 'after'}|(?<![\w.:/-]){_SNAKE % 'before'} {_KIND}\b",
+    re.IGNORECASE,
+)
+"""A name that a sentence calls a metric."""
 _ADDED = re.compile(r"_(?:total|bucket|sum|count|created|max|info|seconds|bytes|ratio)$")
 """What libraries of metrics add to a name."""
 _MOST_ADDED = 2
@@ -81,8 +86,8 @@ def _names(text: str) -> Iterator[str]:
     elif _FUNCTION.search(text):
         bare = _LABELS.sub(" ", text)
         yield from (it["name"] for it in _SELECTED.finditer(bare) if not bare.startswith("(", it.end()))
-    elif _TOLD.search(text):
-        yield from (it["name"] for it in _IN_SENTENCE.finditer(text))
+    else:
+        yield from (it["after"] or it["before"] for it in _TOLD.finditer(text))
 
 
 def _form(parts: Sequence[str]) -> re.Pattern[str]:

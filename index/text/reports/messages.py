@@ -24,6 +24,8 @@ _CONTAINER = re.compile(
 _MOMENT = re.compile(
     r"(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)|\d{1,2}:\d\d[AP]M [A-Z]{3})[ \t]{1,8}(?=\S)"
 )
+_SYSLOG = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} [\w./@-]{1,80}(?:\[\d{1,9}\])?: (?=\S)")
+"""Before a line of journald or syslog: its time, machine and unit."""
 _VALUE = r"(?:\"(?:[^\"\\\n]|\\.){0,4000}\"|[^\s\"]{0,500})"
 _PAIR = re.compile(rf"(?<!\S)([A-Za-z@_][\w.@/-]{{0,60}})=({_VALUE})(?=\s|$)")
 _OBJECT_AFTER = re.compile(r"(?<![ \t])[ \t]{1,8}\{(?:\"?[A-Za-z_$][\w$.-]{0,60}\"?: ?[^\n]{1,2000})\}$")
@@ -60,7 +62,7 @@ def message_in(text: str, *, has_place: bool) -> str:
 def _without_container(text: str) -> str:
     head = _CONTAINER.match(text)
     text = text[head.end() :] if head else text
-    moment = _MOMENT.match(text)
+    moment = _MOMENT.match(text) or _SYSLOG.match(text)
     return text[moment.end() :] if moment else text
 
 
