@@ -13,11 +13,12 @@ from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.notations import is_hyphenated
 from cqm.index.text.names.parts import dotted, is_operator, last_part, name_key, spellings_of, with_sign
+from cqm.index.text.names.standard import container_of
 
 MOST_NAMESAKES = 500
 """Chunks to look at, defining symbols with one name."""
 _NAMESPACE = re.compile(r"^[ \t]*+(?:namespace|package|module)[ \t]++([\w.\\:]{1,200})", re.MULTILINE)
-_NOT_OF_WORD = re.compile(r"\W")
+_NOT_OF_PATH = re.compile(r"[^\w/]|_")
 _FIRST_CHUNKS = range(3)
 """First chunks of a file, for its namespace: a licence may stand above it."""
 _MOST_FILES = 20
@@ -94,16 +95,16 @@ def has_container(generation: Generation, chunk: Candidate, symbol: str, root: s
         symbol: with "." between its parts, two or more.
         root: folder of the project.
     """
-    outer = _spelled(symbol.rpartition(".")[0].rpartition(".")[2])
-    folders = PurePosixPath(chunk.path).with_suffix("").parts
-    around = [part for name in chunk.defines for part in dotted(name).split(".")[:-1]]
-    if outer in map(_spelled, (*folders, *around, PurePosixPath(root).name)):
+    outer = f"/{_spelled(container_of(symbol))}/"
+    around = (dotted(name).rpartition(".")[0].replace(".", "/") for name in chunk.defines)
+    file = str(PurePosixPath(chunk.path).with_suffix(""))
+    if any(outer in f"/{_spelled(it)}/" for it in (file, PurePosixPath(root).name, *around)):
         return True
-    return any(outer in map(_spelled, it.split(".")) for it in _namespaces(generation, chunk.path))
+    return any(outer in f"/{_spelled(it.replace('.', '/'))}/" for it in _namespaces(generation, chunk.path))
 
 
 def _spelled(name: str) -> str:
-    return _NOT_OF_WORD.sub("", name).replace("_", "").lower()
+    return _NOT_OF_PATH.sub("", name).lower()
 
 
 def _with_companion(lookup: NameLookup, symbol: str) -> str:

@@ -22,6 +22,18 @@ _ROOTS = frozenset(
 _LEAST_OUTER = 2
 
 
+def container_of(symbol: str) -> str:
+    """Return what has to enclose a name for it to be this one: in a standard library all, else its last outer part.
+
+    `java/util` for "java.util.List", `core` for "click.core.Context".
+
+    Parameters:
+        symbol: with "." between its parts, two or more.
+    """
+    outer = symbol.split(".")[:-1]
+    return "/".join(outer) if outer[0] in _ROOTS else outer[-1]
+
+
 def needs_container(symbol: str) -> bool:
     """Tell if a name is another project's unless its container is found: of a standard library, or of two outer parts.
 

@@ -7,7 +7,7 @@ _LONGEST = 4_000
 _INSTRUCTIONS = "RUN|COPY|ADD|WORKDIR|ENV|CMD|ENTRYPOINT|ARG|USER|EXPOSE|VOLUME|LABEL|SHELL|HEALTHCHECK|ONBUILD"
 _STEP = re.compile(
     r"\s{0,4}(?:#\d{1,4} |=> |> )?\s{0,4}(?:(?:CACHED|ERROR|DONE|CANCELED):? )?"
-    rf"\[(?:[\w/.-]{{1,60}} )?(?:(?P<stage>[\w.-]{{1,60}}) )?(?:\d{{1,3}}/\d{{1,3}})\] "
+    rf"\[(?:\w{{1,20}}/[\w/.-]{{1,60}} )?(?:(?P<stage>[\w.-]{{1,60}}) )?(?:\d{{1,3}}/\d{{1,3}})\] "
     rf"(?P<step>(?:{_INSTRUCTIONS})\s[^\n]*)"
     rf"|\s{{0,4}}(?:Step|STEP) \d{{1,3}}/\d{{1,3}} ?: (?P<classic>(?:{_INSTRUCTIONS})\s[^\n]*)"
 )

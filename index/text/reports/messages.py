@@ -30,9 +30,10 @@ _VALUE = r"(?:\"(?:[^\"\\\n]|\\.){0,4000}\"|[^\s\"]{0,500})"
 _PAIR = re.compile(rf"(?<!\S)([A-Za-z@_][\w.@/-]{{0,60}})=({_VALUE})(?=\s|$)")
 _OBJECT_AFTER = re.compile(r"(?<![ \t])[ \t]{1,8}\{(?:\"?[A-Za-z_$][\w$.-]{0,60}\"?: ?[^\n]{1,2000})\}$")
 _OF_BROWSER = re.compile(
-    r"^(?:\[(?:Error|Warning|Log|Info|Debug)\] |(?:[\w.-]{1,80}\.[jt]sx?|\(index\)|VM\d{1,6}):\d{1,7}(?::\d{1,6})? )"
+    r"^(?:\[(?:Error|Warning|Log|Info|Debug)\] |(?:[\w.-]{1,80}\.[jt]sx?|\(index\)|VM\d{1,6}):\d{1,7}(?::\d{1,6})? "
+    r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,9} [\w./-]{1,80}:\d{1,7}\] )"
 )
-"""Before a message of a browser's console: `main.3f2a1b.js:2 `, `[Error] `."""
+"""Before a message of a browser's console, or of klog: `main.3f2a1b.js:2 `, `[Error] `, `I0102 … loop.go:12] `."""
 _PLACE_AFTER = re.compile(r"(?<![ \t])[ \t]{1,8}(?:\([\w.-]{1,80}, line \d{1,7}\)|@ [\w./-]{1,160}:\d{1,7})$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _OF_CODE = re.compile(r"[({;=]|=>")
@@ -107,9 +108,9 @@ def _plain(value: str) -> str:
 
 
 def _of_console(line: str) -> str:
-    """Return the message of a line of a browser's console, which has its place before or behind it."""
+    """Return the message of a line of a browser's console or of klog, which has its place before or behind it."""
     bare = _PLACE_AFTER.sub("", _OF_BROWSER.sub("", line, count=1))
-    return _OBJECT_AFTER.sub("", bare) if bare != line else ""
+    return _plain(_without_pairs(_OBJECT_AFTER.sub("", bare))) if bare != line else ""
 
 
 def _before_fields(line: str, *, is_log: bool) -> str:
