@@ -13,6 +13,7 @@ from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.question import Question
 from cqm.index.ranking.rank import Ranked
 from cqm.index.search.named.defining import has_container
+from cqm.index.text.names.standard import needs_container
 from cqm.index.text.terms import content_words, distinct_terms
 
 _MOST_WORDS = 64
@@ -77,29 +78,29 @@ def judged(
     signs = signs_of(question, results, seen.cosines, seen.terms, chunks, rarity)
     judgement = judge(question, signs)
     is_doubtful = is_file_missing or is_route_missing
-    # Neither its file nor most of its lines are here: the words that they share with others tell nothing.
-    is_elsewhere = question.is_quoted and not (best and PART in best[0].parts)
+    # Neither its file nor most of its lines or its message are here: words that they share with others tell nothing.
+    is_elsewhere = bool(question.is_quoted or question.logged) and not (best and PART in best[0].parts)
     if (is_doubtful and is_named) or ((is_doubtful or is_elsewhere) and judgement.confidence is Confidence.HIGH):
         # The first ones are files of almost the name.
         judgement = judgement._replace(confidence=Confidence.LOW)
     return judgement, failed
 
 
-def is_of_others(generation: Generation, name: str, seen: Seen, text: str, root: str) -> bool:
+def is_of_others(generation: Generation, question: Question, seen: Seen, root: str) -> bool:
     """Whether a question is a qualified name of which the first result has but the last part.
 
     Parameters:
         generation: searched.
-        name: another project's unless its container is found; empty for other questions.
+        question: with the name that it means, if something has that.
         seen: the results.
-        text: of the question.
         root: folder of the project.
     """
-    if not (name and seen.best):
+    name = next((it for it in (question.symbol, *question.notations) if it), "")
+    if not (seen.best and needs_container(name)):
         return False
     best = seen.best[0].candidate
     said = str(seen.payloads.get(best.id, {}).get("text", ""))
-    return text.strip("` ") not in said and not has_container(generation, best, name, root)
+    return question.text.strip("` ") not in said and not has_container(generation, best, name, root)
 
 
 def _defines(entry: Ranked, symbol: str) -> bool:

@@ -34,7 +34,6 @@ from cqm.index.search.page import Page, hits_of
 from cqm.index.search.similar import Example, find_example
 from cqm.index.search.whole_symbols import parents_of
 from cqm.index.text.foreign.english import in_english
-from cqm.index.text.names.standard import needs_container
 from cqm.index.tracing import note, traced
 
 if TYPE_CHECKING:
@@ -134,7 +133,6 @@ class _Asked:
         names: the question, with the names that it consists of.
         lookup: remembers the chunks that define these.
         keys: of the names that the question may be as it is written.
-        qualified: the name that it consists of, if that is another project's unless its container is found; else empty.
         root: of the index.
         degraded: the reason if some are missing.
     """
@@ -146,7 +144,6 @@ class _Asked:
     keys: tuple[str, ...]
     vectors: "Vectors"
     degraded: str
-    qualified: str = ""
     root: str = ""
 
     @property
@@ -173,9 +170,7 @@ def _read(searching: Searching, query: Query) -> _Asked:
     )
     lookup = NameLookup(generation)
     keys = tuple(sorted(question.keys)) if query.text else ()
-    name = next((it for it in (question.symbol, *question.notations) if it), "")
-    qualified = name if needs_container(name) else ""
-    asked = _Asked(filtered, example, Names(question), lookup, keys, vectors, degraded, qualified, searching.root)
+    asked = _Asked(filtered, example, Names(question), lookup, keys, vectors, degraded, searching.root)
     if not asked.is_pinning:
         return asked
     names = read_names(lookup, question, searching.root)
@@ -258,9 +253,7 @@ def _judgement(generation: Generation, asked: _Asked, look: _Look) -> tuple[Judg
         names.note,
         is_file_missing=names.is_file_missing or is_lacking,
         is_route_missing=names.is_route_missing,
-        is_of_others=is_sought
-        and not look.pinned.ids
-        and is_of_others(generation, asked.qualified, seen, asked.query.text, asked.root),
+        is_of_others=is_sought and not look.pinned.ids and is_of_others(generation, names.question, seen, asked.root),
     )
 
 

@@ -29,12 +29,12 @@ _MADE = (
         r"|\b(?:UNIQUE|FOREIGN)?\s*(?:KEY|INDEX)\s+[\"'`\[]?{name}[\"'`\]]?\s*\("
         r"|\b(?:name|map|constraint_?name|index_?name)\s*(?:=>|[:=])\s*[\"'`:]{name}\b"
         r"|\b(?:unique_?(?:index|constraint)?|(?:create_?|add_?)?index|foreign(?:_?key)?|check(?:_?constraint)?|u?k)"
-        r"\([^()\n]{{0,200}}[\"'`]{name}[\"'`]"
+        r"\([^\n;]{{0,160}}[\"'`]{name}[\"'`]"
     ),
     r"[\"'`\s\[.]{name}(?!\w)",
 )
 """Forms of lines with a name, the surest first."""
-_UNMADE = re.compile(r"\b(?:DROP|RENAME|REMOVE_?)\b|remove_?index|RemoveIndex|RemoveConstraint", re.IGNORECASE)
+_UNMADE = re.compile(r"\b(?:DROP|RENAME|REMOVE)(?:\b|_|[iI]ndex|[cC]onstraint)", re.IGNORECASE)
 _LONGEST_BEFORE = 80
 
 
@@ -50,10 +50,8 @@ def constraint_lines(generation: Generation, text: str) -> dict[str, int]:
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
-    found = _ERRORS.search(text) if len(text) <= _LONGEST else None
-    name = next(filter(None, found.groups()), "") if found else ""
-    # A plain word is none that somebody gave: "PRIMARY".
-    if "_" not in name and name == name_key(name):
+    name = constraint_in(text)
+    if not name:
         return {}
     words = name_term(name) if name.isascii() else query_terms(name)
     read = read_best(generation, words, _MOST_CHUNKS)
@@ -64,6 +62,14 @@ def constraint_lines(generation: Generation, text: str) -> dict[str, int]:
             lines.sort(key=lambda it: _rank(it[0].chunk))
             return {it.chunk.id: line_at(it, at) for it, at in lines[:_MOST_LINES]}
     return {}
+
+
+def constraint_in(text: str) -> str:
+    """Return the name of the constraint or index that an error of a database names; empty for other texts."""
+    found = _ERRORS.search(text) if len(text) <= _LONGEST else None
+    name = next(filter(None, found.groups()), "") if found else ""
+    # A plain word is none that somebody gave: "PRIMARY".
+    return "" if "_" not in name and name == name_key(name) else name
 
 
 def _first(made: re.Pattern[str], text: str) -> re.Match[str] | None:

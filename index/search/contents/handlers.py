@@ -34,7 +34,7 @@ class _Rank(NamedTuple):
     """The order of a definition: false and few first."""
 
     is_aside: bool
-    is_schema: bool
+    doubt: int
     is_caller: bool
     lacking: int
     is_plain: bool
@@ -94,10 +94,13 @@ def _rank(asked: AskedMethod, chunk: Candidate, name: str, line: int) -> _Rank |
     if lacking is None:
         return None
     is_stub = _STUB.search(chunk.path) is not None or chunk.is_generated
-    is_plain = not (_SERVER.search(where) if asked.service else own.lower().startswith("resolve") and outer)
+    is_schema = chunk.language in _SCHEMAS
+    is_plain = not (_SERVER.search(outer) if asked.service else own.lower().startswith("resolve") and outer)
+    # What has but a word of the service comes after the declaration.
+    is_doubtful = bool(asked.service and lacking and not _SERVER.search(where))
     return _Rank(
         chunk.role is not None or is_stub,
-        chunk.language in _SCHEMAS,
+        2 * is_doubtful + is_schema,
         _CALLER.search(where) is not None,
         lacking,
         is_plain,

@@ -218,11 +218,14 @@ def _uses_of(generation: Generation, key: str, enclosing: AbstractSet[str]) -> I
             continue
         best = min((_fit(enclosing, it, it.start()) for it in form.finditer(read.text)), default=None)
         if best and best[0] < _UNFIT:
-            yield _Use(
-                (chunk.role is not None, chunk.is_generated, best[0]), chunk.path, line_at(read, best[1]), chunk.id
-            )
+            yield _Use((_is_aside(chunk), chunk.is_generated, best[0]), chunk.path, line_at(read, best[1]), chunk.id)
 
 
+def _is_aside(chunk: Candidate) -> bool:
+    return chunk.role is not None or _MIGRATION.search(chunk.path) is not None
+
+
+_MIGRATION = re.compile(r"(?:^|/)migrations?/")
 _UNFIT = 9
 
 

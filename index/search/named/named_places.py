@@ -12,7 +12,7 @@ from cqm.index.manifest.rows import ChunkRow
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.question import Question, definitions_term
-from cqm.index.search.contents.asked import contents_lines, is_of_column
+from cqm.index.search.contents.asked import contents_lines, is_of_column, is_printed
 from cqm.index.search.contents.joined_names import Joined, joined_lines
 from cqm.index.search.named.almost import names_almost
 from cqm.index.search.named.cluster_objects import object_lines
@@ -149,6 +149,7 @@ def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
     if joined := _joined_lines(lookup, question):
         return Names(without_names(question), routed=joined.lines, is_file_missing=not joined.is_sure)
     is_missing = imported or (relation and relation.is_name and not relation.is_bare) or is_of_column(text)
+    is_missing = is_missing or (not question.places and is_printed(text))
     return Names(question, is_route_missing=True) if is_missing else None
 
 
@@ -158,7 +159,7 @@ def _said_lines(lookup: NameLookup, question: Question) -> dict[str, int]:
         return {}
     if key := key_in(question.text):
         return keyed_lines(lookup, key, [*filter(None, (question.symbol, *question.notations))])
-    fields = [] if question.route else fields_in(question.text)
+    fields = [] if question.route or is_printed(question.text) else fields_in(question.text)
     return body_lines(lookup, fields) if fields else {}
 
 
