@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from cqm.index.text.pasted import without_log_head
+from cqm.index.text.reports.heads import without_log_head
 
 _LONGEST = 20_000
 _MOST_NESTED = 100
