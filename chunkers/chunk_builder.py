@@ -11,7 +11,7 @@ from cqm.chunkers.model import Chunk, Document, Piece, maker
 _ID_DIGITS = 16
 _LONGEST_NAME = 400
 """Characters kept of a qualified name, its last ones. A file may enclose all of its chunks in one name of any length:
-names would then grow with the square of the file. Of 20,784 chunks of 19 repositories, the longest has 224."""
+names would then grow with the square of the file. The longest of 20,784 chunks of 19 repositories has 224."""
 _LONGEST_CONTEXT = 8_000
 """Characters kept of a context, for the same reason."""
 
@@ -60,12 +60,12 @@ def trimmed(text: str, pieces: Iterable[Piece]) -> list[Piece]:
         if start == end:
             continue
         if start or end < len(own):
-            # A piece whose repeated part is blank repeats nothing.
+            # A piece with a blank repeated part repeats nothing.
             repeats = piece.overlap and kept and kept[-1].end > piece.start - piece.overlap
             overlap = piece.overlap + start if repeats else 0
             piece = piece._replace(start=piece.start + start, end=piece.start + end, overlap=overlap)  # noqa: PLW2901
         if piece.overlap and kept and piece.start - piece.overlap <= kept[-1].start - kept[-1].overlap:
-            # The previous piece was mostly blank lines: all that remains of it would be repeated.
+            # The previous piece was mostly blank lines: the whole rest of it would be repeated.
             piece = piece._replace(overlap=0)  # noqa: PLW2901
         kept.append(piece)
     return kept
@@ -122,7 +122,7 @@ _Span = tuple[str, int, int, int, int, int, int]
 
 
 def _spans(text: str, pieces: Iterable[Piece]) -> Iterator[_Span]:
-    """Yield what each piece spans, with the text that it repeats."""
+    """Yield the span of each piece, with its repeated text."""
     position, byte, line = 0, 0, 1
     for piece in pieces:
         start = piece.start - piece.overlap

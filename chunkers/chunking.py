@@ -61,7 +61,7 @@ def chunks_of(document: Document, options: Options = ChunkOptions()) -> Iterator
 
 
 def _settled(document: Document, options: Options, embed: Embed | None = None) -> tuple[Document, Options]:
-    """Return the document with its language, and the options of the rule that is for it."""
+    """Return the document with its language, and the options of its rule."""
     text = document.text
     language = document.language or dialect_of(language_of(document.path, text), text)
     if isinstance(options, ChunkOptions) and options.rules:

@@ -1,10 +1,10 @@
 """Decode a file's bytes by a declared policy.
 
     1. A byte order mark decides: UTF-8, UTF-16 or UTF-32. The mark itself is not part of the text. Without a mark, text
-       with a NUL as nearly every other byte is UTF-16.
+       with a NUL at nearly every other byte is UTF-16.
     2. Otherwise valid UTF-8 is UTF-8. A NUL is a character like any other here.
-    3. Otherwise, if the bytes that are not UTF-8 are few beside its other characters, each of them is one of cp1252: a
-       name in a list of authors, a line pasted from elsewhere.
+    3. Otherwise, if only a few bytes beside other characters are not UTF-8, each of them is read as cp1252: a name in a
+       list of authors, a line pasted from elsewhere.
     4. Otherwise, if the bytes have a line end, charset-normalizer tries the legacy encodings of `_LEGACY`. The cleanest
        reading wins if less than `_MOST_MESS` of it looks wrong; between equally clean readings the one with more
        resemblance to a language wins, then the earlier one in the table.
@@ -37,12 +37,12 @@ _MARKS = (
 )
 
 MIXED = "utf-8+cp1252"
-"""Name of the encoding of UTF-8 in which a few bytes are of cp1252."""
-# Of 18,000 random texts of ten letters in nine other encodings, six had three that are UTF-8 by chance for each that is
-# not; of 1,800 texts of fifty letters none had one for two.
+"""Name of the encoding of UTF-8 with a few bytes of cp1252."""
+# Among 18,000 random texts of ten letters in nine other encodings, six had three letters in UTF-8 by chance for each
+# one not; among 1,800 texts of fifty letters none had one for two.
 _LEAST_VALID = 3
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
-"""Matches what `surrogateescape` makes of a byte."""
+"""Matches the result of `surrogateescape` for a byte."""
 
 # In order of preference between equally clean readings. cp932 and cp949 contain shift_jis and euc-kr, cp1252 contains
 # the printable part of latin-1, gb18030 contains gbk and gb2312.
@@ -181,7 +181,7 @@ def _decode_legacy(data: bytes) -> Decoded:
 
 
 def _legacy_encodings(data: bytes) -> list[str]:
-    """List the encodings in which the bytes are clean text, the likeliest first."""
+    """List the encodings that read the bytes as clean text, the likeliest first."""
     from charset_normalizer import from_bytes  # 30 ms, never paid by UTF-8 trees
 
     matches = from_bytes(_telling_lines(data), cp_isolation=list(_LEGACY), enable_fallback=False)

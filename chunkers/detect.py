@@ -233,7 +233,7 @@ def language_of(path: str, head: str = "") -> str:
 
 @functools.cache
 def known_languages() -> frozenset[str]:
-    """Return the languages that names of files tell: see `language_of`."""
+    """Return the languages told by names of files: see `language_of`."""
     from cqm.chunkers.contents.guess import NAMES
     from cqm.chunkers.languages.table import LANGUAGES
 
@@ -242,16 +242,15 @@ def known_languages() -> frozenset[str]:
 
 
 def is_generated(path: str, text: str) -> bool:
-    """Tell if a tool wrote a file that people read, by its name or a note in its first 20 lines.
+    """Tell if a tool wrote a readable file, by its name or a note in its first 20 lines.
 
     Parameters:
         path: with "/" between parts.
-        text: all of the file.
     """
     if _GENERATED_NAME.search(path.rpartition("/")[2]):
         return True
     head = "\n".join(text[:_LEADING_CHARACTERS].split("\n")[:_LEADING_LINES])
-    # Most heads lack the word that all such notes have.
+    # Most heads lack the word common to all such notes.
     return "generated" in head.lower() and _GENERATED_NOTE.search(head) is not None
 
 

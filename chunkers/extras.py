@@ -32,7 +32,7 @@ ADDS = {
     "server": "chunks on a Qdrant server",
     "tokens": "exact numbers of tokens of OpenAI's models",
 }
-"""Tells for each extra what it adds."""
+"""The additions of each extra, in words."""
 
 
 class _Commands(NamedTuple):
@@ -87,7 +87,7 @@ def how_to_run() -> list[str]:
 
 
 def extras_in_use() -> Iterator[str]:
-    """List the extras whose packages are installed: a command without one of them would remove it."""
+    """List the installed extras: a command without one of them would remove it."""
     from importlib.metadata import distributions
 
     installed = {_normal(found.name) for found in distributions()}

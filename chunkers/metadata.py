@@ -80,7 +80,7 @@ def metadata_of(document: Document, language: str, piece: Piece, *, may_refer: b
 def _with_issues(
     facts: Mapping[str, Fact], text: str, piece: Piece, source_type: str, language: str
 ) -> Mapping[str, Fact]:
-    """Add the issues that a piece refers to; an issue's own number is among them."""
+    """Add the issues referred to in a piece; an issue's own number is among them."""
     own = piece.content or text[piece.start : piece.end]
     number = facts.get("number") if source_type == ISSUE else None
     issues = (*((str(number),) if number else ()), *issues_in(own, source_type, language))

@@ -15,7 +15,7 @@ _TAG = re.compile("<[^<>]*>")
 _LEAST_WORDS, _LEAST_CHARACTERS = 2, 4
 """Minimum of different common words, or of characters in a script of its own; shorter texts get no language."""
 _LEAST_SHARE = 12
-"""At least one word in so many must be common: lists of names and code are not prose."""
+"""At least one word in this many must be common: lists of names and code are not prose."""
 
 # The commonest function words, without keywords of programming languages ("for", "in", "if", "not").
 _COMMON_WORDS = {

@@ -54,7 +54,7 @@ def gates(report: ChunkReport, options: ChunkOptions) -> tuple[Finding, ...]:
     characters = max(MOST_CHARACTERS, QUARTERS * options.max_tokens)
     small = [chunk for chunk in chunks if is_small(chunk.text)]
     parts, wholes = [it for it in small if it.total > 1], [it for it in small if it.total == 1]
-    # Where the text is an encoding, what people read of it counts.
+    # For an encoded text, its readable content counts.
     read = [(chunk, chunk.content or chunk.text) for chunk in chunks]
     large = [chunk for chunk, own in read if estimate(own) > most or len(own) > characters]
     bare = [chunk for chunk in chunks if is_meaningless(chunk.text)]

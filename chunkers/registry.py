@@ -42,10 +42,10 @@ class Chunker:
         languages: accepted by this chunker.
         cut: from text, language and options to pieces; no pieces, or None, for unreadable text.
         parses: whether `ChunkOptions.max_parse_bytes` applies; the chunker of code applies it to parts of a text.
-        reach: for one that parses, how many times as long a text may be.
+        reach: for a parsing one, how many times as long a text may be.
         reads: tests the form of a text; None if the language says enough. Runs on every text of the languages, so it
             looks at little of it.
-        cut_file: as `cut`, for files whose path tells of their content: its path comes before the options.
+        cut_file: as `cut`, for files with a telling path: the path comes before the options.
     """
 
     name: str

@@ -4,7 +4,7 @@ from cqm.chunkers.detect import MARKDOWN, PROSE_FORMATS
 
 CODE, DOCUMENTATION, JAVADOC, CONFIG, DATA, ISSUE = "code", "documentation", "javadoc", "config", "data", "issue"
 SOURCE_TYPES = (CODE, DOCUMENTATION, CONFIG, DATA)
-"""Those that a language or format has; see `source_type_of`."""
+"""Types of languages and formats; see `source_type_of`."""
 
 CALLABLE = frozenset({"function", "method", "constructor"})
 """Kinds of callable symbols."""

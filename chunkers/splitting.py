@@ -15,7 +15,7 @@ LineStrength = Callable[[str, str], int]
 
 
 class Unit(NamedTuple):
-    """A stretch of text that must not be cut inside.
+    """An indivisible stretch of text.
 
     Attributes:
         end: its last character + 1; it begins at the end of the previous unit.

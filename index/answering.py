@@ -33,10 +33,10 @@ _USE_NOTED_EVERY_SECONDS = 60.0
 
 
 class AnsweringIndex:
-    """An open index as it answers questions. Its methods may be called from any thread.
+    """The question-answering side of an open index. Its methods may be called from any thread.
 
     Parameters:
-        lineage: its generations, of which one answers.
+        lineage: its generations; the serving one answers.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class AnsweringIndex:
             return self._asked().search(serving, query)
 
     def _asked(self) -> "Questions":
-        """Return what answers questions: a fifth of a second to load, which an index that is only updated is spared."""
+        """Return the answerer of questions, loaded on first use: .2 s that an index only updated is spared."""
         with self._questions_lock:
             if self._questions is None:
                 from cqm.index.questions import Questions  # start-up time
@@ -102,7 +102,7 @@ class AnsweringIndex:
             return self._asked().outline(serving, query)
 
     def paths(self, part: str, limit: int = 100) -> tuple[str, ...]:
-        """List indexed files whose path has a text, in any case of ASCII; those that begin with it come first.
+        """List indexed files with a text in their path, in any case of ASCII; those beginning with it come first.
 
         Raises:
             ManifestError: the index cannot be read.
@@ -118,7 +118,7 @@ class AnsweringIndex:
             return self._asked().read(serving, query)
 
     def changes(self, query: "ChangesQuery") -> "Changes":
-        """Find the commits that a question means, and the lines of the first as they are now; see `find_changes`."""
+        """Find the commits a question means, and the present lines of the first; see `find_changes`."""
         self._note_use()
         with self._lineage.reading() as serving:
             return self._asked().changes(serving, query)

@@ -61,7 +61,6 @@ class Index(AnsweringIndex):
         """Open the index of a folder or file, or begin it; nothing is indexed by this.
 
         Parameters:
-            root: the folder or file.
             source: a started source of parsing workers; closed with the index.
             variables: of services; by default those of this process, as they are now.
 
@@ -79,7 +78,7 @@ class Index(AnsweringIndex):
         try:
             note_root(folder, root)
             if not index._lineage.is_begun:
-                # All files will be parsed: the process that forks workers loads beside the rest.
+                # All files will be parsed. The process forking the workers loads meanwhile.
                 index._workers.warm()
             serving = index._lineage.open()
             use_order(index._services.routes, serving)
@@ -120,7 +119,7 @@ class Index(AnsweringIndex):
                     closing.callback(generation.close if is_ours else generation.abandon)
 
     def warm(self) -> None:
-        """Start the parsing workers ahead of an update, and load what answers questions: both are then quicker."""
+        """Start the parsing workers and load the query models early, so that updates and first searches are quicker."""
         self._workers.warm()
         self._asked()
 
@@ -144,11 +143,11 @@ class Index(AnsweringIndex):
         Parameters:
             paths: changed or vanished files or folders, relative to the root or absolute; None compares the whole
                 tree.
-            anew: read and embed everything again, into a generation of its own. The old one stays, and the new one is
-                dropped, when that fails, is cancelled, or would lose files or vectors that the old one has.
+            anew: read and embed everything again, into a new generation. The old one stays if that fails, is cancelled,
+                or would lose files or vectors.
             report: called as the update goes on.
-            cancelled: asked between batches, and while a service works; when it answers true the update stops early,
-                and finished work stays.
+            cancelled: asked between batches and while a service works; true stops the update early. Finished work
+                stays.
 
         Raises:
             ScanError: the root cannot be walked, or a path is outside of it.
@@ -164,9 +163,9 @@ class Index(AnsweringIndex):
         report: Callable[[Progress], None] = lambda _: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> UpdateSummary:
-        """Take the index from a snapshot, and bring it up to date with the files: what is the same is not read anew.
+        """Take the index from a snapshot and bring it up to date; unchanged files are not read again.
 
-        The index as it is serves until that is done, and stays if it fails or is cancelled.
+        The present index serves until then, and stays if this fails or is cancelled.
 
         Parameters:
             file: written by `export`, on any machine; it need not be trusted.
@@ -203,9 +202,9 @@ class Index(AnsweringIndex):
         report: Callable[[Progress], None] = lambda _: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> UpdateSummary:
-        """Take a base of the team: its points stay on the server, and what differs here comes into a layer over them.
+        """Take a base of the team: its points stay on the server, and local differences come into a layer over them.
 
-        The index as it is serves until that is done, and stays if it fails or is cancelled.
+        The present index serves until then, and stays if this fails or is cancelled.
 
         Parameters:
             name: of the base, on the configured server.
@@ -221,11 +220,11 @@ class Index(AnsweringIndex):
             return self._update(None, report, cancelled, anew=True, snapshot=base, prepare=base.prepare)
 
     def publish(self, name: str, *, keep: int = 7) -> Published:
-        """Write the index to the configured server as a base, which `take` takes; updates wait.
+        """Write the index to the configured server as a base for `take`; updates wait.
 
         Parameters:
-            name: of the base; another one of this name stays for machines that have taken it.
-            keep: so many of them stay, with the new one.
+            name: of the base; an older one of this name stays for machines using it.
+            keep: number of bases to keep, with the new one.
 
         Raises:
             SnapshotError: the index is not complete with these options.
@@ -283,15 +282,15 @@ class Index(AnsweringIndex):
             self._lineage.switch_to(compacted)
 
     def _freeze(self, cancelled: Callable[[], bool]) -> None:
-        """Put the points of the serving generation into a base that is mapped from disk; updates and searches go on.
+        """Put the points of the serving generation into a base mapped from disk; updates and searches go on.
 
-        What changes meanwhile is updated in the new generation before it serves.
+        Changes made meanwhile are updated in the new generation before it serves.
 
         Parameters:
-            cancelled: asked now and then; when it answers true, all stays as it was.
+            cancelled: asked now and then; true leaves everything unchanged.
 
         Raises:
-            StoreError, ManifestError: it cannot be read or written, or was never completed; it is as it was then.
+            StoreError, ManifestError: it cannot be read or written, or was never completed; it stays unchanged then.
         """
         place = self.folder / generations.fresh_name(self.options)
         with suppress(StoppedError), ExitStack() as ending:
@@ -311,10 +310,10 @@ class Index(AnsweringIndex):
         report: Callable[[Progress], None] = lambda _: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Improved:
-        """Backfill: get vectors of the preferred model and written contexts which an update left for later.
+        """Backfill: get the preferred model's vectors and the written contexts left for later by updates.
 
-        Updates and searches go on meanwhile. It ends early when a model that is needed fails, and when the index is
-        closed; a later call goes on from there.
+        Updates and searches go on meanwhile. It ends early when a needed model fails or the index is closed; a later
+        call goes on from there.
 
         Parameters:
             report: called after each file.

@@ -1,4 +1,4 @@
-"""The questions that an open index answers; `AnsweringIndex` loads this module with the first one."""
+"""The questions to an open index; `AnsweringIndex` loads this module with the first one."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from cqm.index.workers import Workers
 
 
 class Questions:
-    """Answers questions from a generation that is read meanwhile. Its methods may be called from any thread.
+    """Answers questions from a generation kept open meanwhile. Its methods may be called from any thread.
 
     Parameters:
         turns: whose turn a search is.

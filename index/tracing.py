@@ -1,4 +1,4 @@
-"""Spans of what is going on, for a tracer that a serving process may set; nothing where none is set.
+"""Spans of the work, for a tracer set by a serving process; nothing where none is set.
 
 A span has a name and counts: no question, path or text of the project is ever in it. The tracer is OpenTelemetry's, of
 the extra `otel`, which `server/operations/traces.py` sets. Without it a span costs a call and a look at a variable.

@@ -1,7 +1,7 @@
-"""Views of replies inside a client's window (MCP Apps), for clients that say they draw them; others see only tools.
+"""Views of replies inside a client's window (MCP Apps), for clients able to draw them; others see only tools.
 
-The extension is of 2026-01-26: a tool names a page of HTML, which the client draws in a sandbox and gives results to.
-Results carry their drawing in `_meta`, which no model reads.
+The extension is of 2026-01-26: a tool names an HTML page; the client draws it in a sandbox and hands it results.
+Results carry their drawing in `_meta`; no model reads that.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ def are_drawn(ctx: Context[Any, Any]) -> bool:
 
 
 def add_views(server: MCPServer[Any], views: Views) -> None:
-    """Serve the pages, and name them to clients that draw them."""
+    """Serve the pages, and name them to clients able to draw them."""
     for tool, address in ADDRESSES.items():
         page = FunctionResource(
             uri=address,

@@ -78,12 +78,12 @@ def one_line(text: str) -> str:
 
 @cache
 def _unseen(also: str = "") -> "re.Pattern[str]":
-    """Compile the pattern of what is invisible when it is first needed: it takes as long as the rest of this module."""
+    """Compile the pattern of invisible characters on first use: it takes as long as the rest of this module."""
     return re.compile(f"{also}|{_UNSEEN}" if also else _UNSEEN)
 
 
 def number(count: int, noun: str, plural: str = "") -> str:
-    """Write a count with its noun, of which "s" makes the plural unless one is given: "1 file", "1,204 files"."""
+    """Write a count with its noun, with "s" for the plural unless one is given: "1 file", "1,204 files"."""
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 

@@ -1,6 +1,6 @@
-"""Rebuild dataclasses from the JSON of `console.plain` without validation: only for peers that run the same code.
+"""Rebuild dataclasses from the JSON of `console.plain` without validation: only for peers running the same code.
 
-A validating library takes longer to load than all the rest of a client that searches once.
+A validating library takes longer to load than all the rest of a client searching once.
 """
 
 from collections.abc import Callable, Mapping

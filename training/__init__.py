@@ -1,1 +1,1 @@
-"""The material that the static code vectors are trained on, made from packages of public registries."""
+"""Training material for the static code vectors, made from packages of public registries."""

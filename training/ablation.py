@@ -1,11 +1,11 @@
-"""The worth of each feature of `cqm.index.ranking.rank`: results of weights that are learned without it.
+"""The worth of each feature of `cqm.index.ranking.rank`: results of weights learned without it.
 
 Usage: python training/ablation.py SENTENCES TOPICS [--repositories CAPTURED]
 
-SENTENCES and TOPICS are those of `ranking.py`; CAPTURED is what tests/bench/evidence.py captured of the public
+SENTENCES and TOPICS are those of `ranking.py`; CAPTURED is the output of tests/bench/evidence.py for the public
 benchmark. Prints a row for nothing and for each feature: the mean over repositories of NDCG@10 of files; of held-out
 questions, NDCG@10 of files, MRR@10 and Recall@10 of spans; the reciprocal rank of a topic's file in each fourth of the
-packages, by weights learned from the others. Wants SciPy.
+packages, by weights learned from the others. Needs SciPy.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Pairs from a file of code: what its comments and names say, and the code that they say it of.
+"""Pairs from a file of code: the words of comments and names, and the code they describe.
 
 The kinds, which `pairs.py` describes, are rows of `_KINDS`. Functions, types and comments come from
-`question_units.Source` or, where a grammar keeps doc comments apart from what they document, from `line_units`.
+`question_units.Source` or, where a grammar keeps doc comments apart from their functions, from `line_units`.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from question_units import Comment, Function, Source
 from sentences import DIRECTIVE, LICENCE, Pair, name_words, sentences
 
 MOST_CHARACTERS = 6_000
-"""Of a text; what is embedded is cut long before."""
+"""Longest text; embedded texts are cut long before."""
 _LEAST_ROWS = {"doc": 3, "comment": 2, "file": 4}
 _MOST_ROWS = 400
 _DOC_MARK = re.compile(r"\s*(/\*[*!]|//[/!]|---|-- \||\{-\|)")
@@ -25,7 +25,7 @@ _TEST_PATH = re.compile(
     r"(^|/)(tests?|specs?|__tests__)/|[._-](test|spec)\.\w+$|(^|/)test_|Tests?\.\w+$", re.IGNORECASE
 )
 _BEFORE_CODE = re.compile(r"\s*($|#|package|import|<\?php|use |using |namespace|['\"]use |module|\{-#|declare|require)")
-"""Rows that may stand above the comment of a whole file; below others a comment is of what follows it."""
+"""Rows allowed above the comment of a whole file; below other rows a comment belongs to the next code."""
 _NAMED_SHARE = 4
 """One in so many functions is asked for by its name."""
 _PLACEHOLDER = "_"
@@ -37,8 +37,8 @@ class Units:
 
     Attributes:
         functions, types: rows from 0; outer ones first.
-        comments: all that have their rows to themselves, documenting or not.
-        docs: rows of doc comments, which no text shows.
+        comments: all with rows of their own, documenting or not.
+        docs: rows of doc comments, shown in no text.
     """
 
     lines: Sequence[str]
@@ -105,7 +105,7 @@ def _commented(units: Units, made: Pair) -> Iterator[Pair]:
 
 
 def _inner(units: Units) -> Iterator[tuple[Comment, Function]]:
-    """Comments that document nothing, each with the innermost function around it."""
+    """Yield comments documenting nothing, each with the innermost function around it."""
     functions = sorted(units.functions, key=lambda one: (one.first, -one.last))
     around: list[Function] = []
     following = 0
@@ -139,7 +139,7 @@ def _is_drawn(path: str, name: str) -> bool:
 
 
 def _outlined(units: Units, made: Pair) -> Iterator[Pair]:
-    """The comment at a file's beginning, and what the file declares."""
+    """Yield the comment at a file's beginning with the file's declarations."""
     declared = sorted({one.first: one for one in (*units.types, *units.functions) if not one.is_inner}.items())
     rows = [_declaration(units.lines, one) for _, one in declared]
     comment = _heading_comment(units, declared[0][0] if declared else 0)
@@ -150,14 +150,14 @@ def _outlined(units: Units, made: Pair) -> Iterator[Pair]:
 
 
 def _declaration(lines: Sequence[str], one: Function) -> str:
-    """The row that has a declaration's name."""
+    """Return the row with a declaration's name."""
     own = re.split(r"[.:]", one.name)[-1]
     rows = (lines[row] for row in range(one.first, min(one.first + 6, one.last + 1)) if own in lines[row])
     return next(rows, lines[one.first]).rstrip(" {")
 
 
 def _heading_comment(units: Units, before: int) -> str:
-    """The first comment, or module docstring, above all declarations that is no licence."""
+    """Return the first comment or module docstring above all declarations, except for licences."""
     owned = {one.doc.first for one in (*units.functions, *units.types) if one.doc}
     for each in units.comments:
         if each.last < before and each.first not in owned and not LICENCE.search(each.text):
@@ -176,7 +176,7 @@ def _body(units: Units, first: int, last: int) -> str:
 
 
 def _joined(lines: Iterable[str]) -> str:
-    """Lines without the indentation that they share, cut to what a text may have."""
+    """Join lines without their common indentation, cut to the longest text."""
     kept = [line.rstrip() for line in lines]
     depth = min((len(line) - len(line.lstrip()) for line in kept if line), default=0)
     return "\n".join(line[depth:] for line in kept).strip("\n")[:MOST_CHARACTERS]

@@ -3,16 +3,16 @@
 Usage: python training/judging.py capture --bench DIR --trees DIR --packages DIR [DIR ...] --home DIR --out DIR
        python training/judging.py learn DIR [--out index/ranking/confidence_weights.py]
 
-`capture` takes the folders of tests/bench/confidence.py; `--packages` are those that question_set.py made. Each tree is
+`capture` takes the folders of tests/bench/confidence.py; `--packages` are the output of question_set.py. Each tree is
 asked its own questions (of packages 30 sentences, and those of topics.jsonl), 80 of others in other languages, and
 nonsense: as a search asks them, without the reader, and by words alone. DIR/TREE.jsonl gets the signs of each answer.
 
 `learn` learns from every second tree by name, of repositories and of packages each, and reports the others. There is a
-regression for sentences that the reader read; one for topics, and for sentences that it did not read; one for words
-alone. Own questions count if the answer is among the first ten. Thresholds are those at which, of the trees learned
-from, `KEPT` of the answers are high and `SEEN` are not none; that of topics by the repositories alone, since
-topics.jsonl was written to share few words with the files. The chance that a result is right is learned from all own
-questions of packages, and from those of others, of which no result is: one question in eleven is taken to be such.
+regression for sentences read by the reader; one for topics, and for unread sentences; one for words alone. Own
+questions count if the answer is among the first ten. Thresholds are those at which, of the trees learned from, `KEPT`
+of the answers are high and `SEEN` are not none; that of topics by the repositories alone, since topics.jsonl was
+written to share few words with the files. The chance of a right result is learned from all own questions of packages,
+and from those of others, without any right result: one question in eleven is taken to be such.
 """
 
 import argparse
@@ -45,9 +45,9 @@ Floats = NDArray[np.float64]
 
 KEPT, SEEN = 0.95, 0.99
 UNANSWERED = 0.1
-"""Questions without an answer for each with one, of those that a result's chance is for."""
+"""Unanswered questions for each answered one, among those behind a result's chance."""
 OF_OTHERS = {"repository": 25, "package": 40, "topic": 15}
-"""Questions of others that a tree is asked, by where they come from."""
+"""Questions of others asked of a tree, by their origin."""
 MODES = ("read", "unread", "words")
 NAMES = {
     "READ": [name for name in Signs._fields if name != "unknown"],
@@ -58,7 +58,7 @@ NAMES = {
 HOLD = 1e-3
 """How strongly weights are held near 0, in units of a sign's deviation, a question."""
 _LEAST = 20
-"""Own questions of which a share is told."""
+"""Least own questions to report a share of."""
 _TOPICS = Path(__file__).with_name("topics.jsonl")
 _PLACES = 10
 _STEP = 1e-8
@@ -104,7 +104,7 @@ def topics() -> dict[str, list[tuple[str, list[tuple[str, int, int]]]]]:
 
 
 def questions_of(asked: Asked, sources: Sequence[Asked]) -> Iterator[tuple[str, str, str, Any]]:
-    """Kind, origin, text and answers of the questions that a tree is asked."""
+    """Yield kind, origin, text and answers of the questions asked of a tree."""
     named = topics()
     yield from (("own", asked.kind, *question) for question in asked.questions)
     if asked.kind == "package":
@@ -123,7 +123,7 @@ def questions_of(asked: Asked, sources: Sequence[Asked]) -> Iterator[tuple[str, 
 
 
 def capture(asked: Asked, sources: Sequence[Asked], home: Path) -> Iterator[Answered]:
-    """Ask a tree, and keep the signs that each answer is judged by."""
+    """Ask a tree, and keep the signs behind each answer's judgement."""
     seen: list[tuple[Question, Signs | None]] = []
     judge = judging.judge
 
@@ -159,7 +159,7 @@ def capture(asked: Asked, sources: Sequence[Asked], home: Path) -> Iterator[Answ
 
 
 def captured(folder: Path) -> list[Answered]:
-    """All that was captured."""
+    """Return everything captured."""
     files = sorted(folder.glob("*.jsonl"))
     return [Answered(**json.loads(line)) for file in files for line in file.read_text("utf-8").splitlines()]
 
@@ -180,7 +180,7 @@ def is_read(answer: Answered) -> bool:
 
 
 def regressed(answers: Sequence[Answered], regression: str) -> list[Answered]:
-    """The answers that a regression judges; a topic's is the same with the reader and without."""
+    """Return the answers judged by a regression; a topic's is the same with the reader and without."""
     if regression == "WORDS_ALONE":
         return [it for it in answers if it.mode == "words" and it.signs]
     if regression == "READ":
@@ -214,7 +214,7 @@ def logistic(rows: Floats, goals: Floats, counts: Floats | None = None, hold: fl
 
 
 def told_at(scores: Floats, is_own: NDArray[np.bool_], kept: float) -> tuple[float, float]:
-    """The score from which on a share of own questions is kept, and the share of the others below it."""
+    """Return the least score keeping a share of own questions, and the share of the others below it."""
     own = np.sort(scores[is_own])
     least = float(own[int((1 - kept) * len(own))])
     return least, float((scores[~is_own] < least).mean())
@@ -235,7 +235,7 @@ def judged_ones(answers: Sequence[Answered]) -> list[Answered]:
 
 
 def likelihoods(answers: Sequence[Answered], learned: Mapping[str, float]) -> Floats:
-    """The logarithm of the odds that each answer is one."""
+    """Return the logarithm of the odds of each answer to be one."""
     return learned["constant"] + _rows(answers, Signs._fields) @ np.array([learned[name] for name in Signs._fields])
 
 
@@ -274,7 +274,7 @@ def by_place(answers: Sequence[Answered], learned: Mapping[str, float]) -> tuple
 
 
 def report(answers: Sequence[Answered], regression: str, learned: Mapping[str, float]) -> None:
-    """Print what a regression tells of trees that it was not learned from."""
+    """Print a regression's results for trees it was not learned from."""
     some = regressed(answers, regression)
     for source in ("repository", "package"):
         for form, of in (("topic", False), ("sentence", True)):
@@ -308,7 +308,7 @@ def _tell(regression: str, of: str, answers: Sequence[Answered], learned: Mappin
 
 
 def confidence_of(answer: Answered, learned: Mapping[str, Mapping[str, float]]) -> str:
-    """The confidence that a search tells, by the weights as learned."""
+    """Return the confidence told by a search, by the learned weights."""
     if answer.fixed or not answer.signs:
         return answer.fixed or "none"
     signs = Signs(*answer.signs)
@@ -320,7 +320,7 @@ def confidence_of(answer: Answered, learned: Mapping[str, Mapping[str, float]]) 
 
 
 def told(answers: Sequence[Answered], learned: Mapping[str, Mapping[str, float]]) -> None:
-    """Print what searches tell, by what was asked: a name that is found, too, which no regression judges."""
+    """Print the confidence of searches by kind of question, with found names too, which no regression judges."""
     counts: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for it in answers:
         if it.kind != "own" or any(it.right):

@@ -1,6 +1,6 @@
 """Functions and comments of languages whose doc comments lie apart from functions in the syntax tree: by lines.
 
-In Haskell a type signature stands between comment and function; Elixir's docs are strings that an attribute holds.
+In Haskell a type signature stands between comment and function; Elixir's docs are strings in an attribute.
 """
 
 import re
@@ -18,7 +18,7 @@ _HASKELL_SIGNATURE = re.compile(r"([a-z_][\w']*)\s*::|(?:data|newtype|class|type
 
 
 def line_units(text: str, language: str) -> tuple[list[str], list[Function], list[Comment]]:
-    """The lines of a file, its functions (Haskell: types too) and the comments that have their rows to themselves."""
+    """Return the lines of a file, its functions (Haskell: types too) and the comments with rows of their own."""
     lines = text.split("\n")
     comments = list(_comments(lines, _COMMENT[language]))
     found = _elixir(lines) if language == "elixir" else _haskell(lines, comments)
@@ -59,7 +59,7 @@ def _elixir_doc(lines: list[str], row: int, started: re.Match[str]) -> Comment:
 
 
 def _closed(lines: list[str], row: int, indentation: str) -> int:
-    """The row of the "end" that closes a definition; its last row where it has none."""
+    """Return the row of a definition's closing "end"; its last row without one."""
     if not lines[row].rstrip().endswith(" do"):
         for end in range(row, len(lines) - 1):
             if lines[end].rstrip().endswith(" do"):
@@ -76,7 +76,7 @@ def _haskell(lines: list[str], comments: list[Comment]) -> Iterator[Function]:
     for row, following in pairwise([*starts, len(lines)]):
         named = _HASKELL_SIGNATURE.match(lines[row])
         last = following - 1
-        # What stands above the next signature without indentation belongs to that.
+        # Text above the next signature without indentation belongs to the signature.
         while last > row and (not lines[last].strip() or re.match(r"--|\{-|#", lines[last])):
             last -= 1
         if named:

@@ -1,4 +1,4 @@
-"""Make the pairs of questions and texts that the static vectors are trained on, from packages of registries.
+"""Make the pairs of questions and texts for training the static vectors, from packages of registries.
 
 Usage: python training/pairs.py --work DIR --out pairs.jsonl.gz [--without questions.jsonl TREES] [--language NAME ...]
 
@@ -6,15 +6,15 @@ The packages of packages.tsv are fetched into DIR once, by their registries' cli
 release 12 for amd64, and those of "debian-source" want "deb-src" of releases 12 and 13 among apt's sources. None is
 asked about by tests/bench, nor of a project of the public benchmark (exclude.txt).
 
-Each line has a "question", the "text" that answers it, with its "path" in the package and its "symbol" (what the header
-of an embedded text is made of), and its kind:
+Each line has a "question", the answering "text", with its "path" in the package and its "symbol" (both for the header
+of an embedded text), and its kind:
 
 - "doc", "docfull": the first sentence, or up to three, of a function's or type's doc comment; its source without any.
-- "comment": a comment inside a function; the lines that it describes, up to the next blank line or comment.
+- "comment": a comment inside a function; the lines described by it, up to the next blank line or comment.
 - "name", "test": the words of a function's name; its source, in which "_" stands for the name.
 - "section": a heading; the text below it. "lead": the first sentence of a section; what follows it.
 - "example": the first sentence of a section; the code in it.
-- "file": the comment at a file's beginning; the rows that declare what is in the file.
+- "file": the comment at a file's beginning; the rows of the file's declarations.
 """
 
 import argparse
@@ -42,12 +42,12 @@ CAPS = {
 }  # fmt: skip
 """Pairs of a kind and package at most."""
 SHARES = {"elixir": 4, "lua": 2, "bash": 2}
-"""Times as many of a language that few packages are written in."""
+"""Factor for languages with few packages."""
 PACKAGES = Path(__file__).with_name("packages.tsv")
 _DOWNLOADS = 8
 """At a time."""
 _MOST_CHARACTERS = 1_600_000
-"""Read of a package: after that its files say little that is new."""
+"""Most characters to read of a package: later files say little new."""
 
 
 def package_pairs(files: Iterable[tuple[str, str]], language: str, package: str) -> Iterator[Pair]:
@@ -71,10 +71,10 @@ def package_pairs(files: Iterable[tuple[str, str]], language: str, package: str)
 
 
 def distinct(pairs: Iterable[Pair], known: Iterable[str] = ()) -> Iterator[Pair]:
-    """The pairs without those whose question or text was there before, or is known.
+    """Yield the pairs without those with a repeated or known question or text.
 
     Parameters:
-        known: questions and texts of sets that figures are reported of.
+        known: questions and texts of sets with reported figures.
     """
     questions = {plain(text) for text in known}
     bodies = set(questions)
@@ -88,7 +88,7 @@ def distinct(pairs: Iterable[Pair], known: Iterable[str] = ()) -> Iterator[Pair]
 
 
 def all_pairs(table: Iterable[Taken], place: Path) -> Iterator[Pair]:
-    """The pairs of all packages, those of one archive together, in an order that mixes languages."""
+    """Yield the pairs of all packages, those of one archive together, in an order mixing languages."""
     by_archive: dict[str, list[Taken]] = defaultdict(list)
     for taken in table:
         by_archive[taken.sha256].append(taken)
@@ -102,11 +102,11 @@ def all_pairs(table: Iterable[Taken], place: Path) -> Iterator[Pair]:
 
 
 def known_texts(questions: Path, trees: Path) -> Iterator[str]:
-    """The questions of a set that figures are reported of, and the lines that answer them.
+    """Yield the questions of a set with reported figures, and their answering lines.
 
     Parameters:
         questions: as `cqm eval` reads them.
-        trees: what their paths are relative to, below a folder of the question's tree.
+        trees: the folder of their paths, with a subfolder for each question's tree.
     """
     for line in questions.read_text("utf-8").splitlines():
         asked = json.loads(line)
@@ -119,7 +119,7 @@ def known_texts(questions: Path, trees: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Make the pairs and tell what is among them."""
+    """Make the pairs and print their counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)

@@ -1,4 +1,4 @@
-"""Pairs from a document: what its headings and first sentences say, and the text and code below them."""
+"""Pairs from a document: its headings and first sentences, and the text and code below them."""
 
 import re
 from collections.abc import Iterator

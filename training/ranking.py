@@ -1,4 +1,4 @@
-"""Learn the weights of `cqm.index.ranking.rank` from questions about packages that no reported figure is of.
+"""Learn the weights of `cqm.index.ranking.rank` from questions about packages without a reported figure.
 
 Usage: python tests/bench/evidence.py capture QUESTIONS.jsonl TREES --out SENTENCES
        python tests/bench/evidence.py capture training/topics.jsonl TREES --out TOPICS
@@ -6,14 +6,14 @@ Usage: python tests/bench/evidence.py capture QUESTIONS.jsonl TREES --out SENTEN
 
 QUESTIONS and TREES are made by tests/bench/question_set.py: sentences of doc comments and comments, of which those of
 the split "train" count. topics.jsonl was written by hand about packages of the same split. Questions about a project of
-exclude.txt are left out of both. Wants SciPy. Prints, too, what a fit without each fourth of the packages finds there.
+exclude.txt are left out of both. Wants SciPy. It also prints the results of a fit without each fourth of the packages.
 
-Weights maximise the likelihood of what is relevant, when a chunk is chosen with a probability as large as the
+Weights maximise the likelihood of relevant chunks, when a chunk is chosen with a probability proportional to the
 exponential of its score (softmax): of a chunk that shows the target and, apart from it, of any chunk of its file. They
 are held near prior ones, which were chosen by hand on the development benchmark long before, by the square of how far
 they depart in units of a feature's deviation.
 
-- For sentences: all questions; the prior is weak and so is the file's part, since chunks are what is wanted.
+- For sentences: all questions; the prior is weak and so is the file's part, since chunks are wanted.
 - For topics: the topics alone; the prior is strong, since they are few. Only 45 of 100 of them share a word with their
   file's name, for they were written so; of questions people ask, 73 do (the public benchmark's). So those that do count
   more and the others less.
@@ -50,7 +50,7 @@ PRIOR: Mapping[str, float] = {
     "terms": 1, "dense": 1, "name": 1, "file": 0.4, "matches": 0.45, "path": 0.25, "stem": 0.25, "role": 1.5,
 }  # fmt: skip
 SHARING = 0.73
-"""Of topics, those that share a word with the name of their file."""
+"""Share of topics with a word of their file's name."""
 _FOLDS = 4
 _EXCLUDED = Path(__file__).with_name("exclude.txt")
 
@@ -60,8 +60,8 @@ class Asked:
     """A question with the features of its candidates, shape (candidates, features), and which of them are relevant.
 
     Attributes:
-        package: that it is about.
-        shown: candidates that show a target; None where the question has no lines.
+        package: its subject.
+        shown: candidates showing a target; None if the question has no lines.
         in_file: candidates in a target's file.
         shares: whether the question shares a word with the name of a target's file.
     """
@@ -81,7 +81,7 @@ class Fit:
     Attributes:
         prior: times `PRIOR`.
         hold: how strongly they are held near it.
-        file_share: what a file's part weighs where a question has lines.
+        file_share: weight of a file's part if a question has lines.
     """
 
     prior: float
@@ -94,7 +94,7 @@ FOR_TOPICS = Fit(10, 0.1, 1.0)
 
 
 def read(folder: Path) -> Iterator[Asked]:
-    """The questions that were captured in a folder, without those about excluded projects or of another split."""
+    """Yield the questions captured in a folder, without those about excluded projects or of another split."""
     excluded = excluded_names(_EXCLUDED.read_text("utf-8"))
     for tree in captured(folder):
         for topic, evidence in tree.asked:
@@ -138,10 +138,10 @@ def _shows(chunk: Candidate, topic: Topic) -> bool:
 
 
 def fitted(weighted: Sequence[tuple[Asked, float]], fit: Fit, without: str = "") -> Floats:
-    """The weights of `NAMES` that explain some questions best, each of which has a weight itself.
+    """Return the weights of `NAMES` that explain some weighted questions best.
 
     Parameters:
-        without: a feature that shall weigh nothing.
+        without: a feature of weight 0.
     """
     asked = [each for each, _ in weighted]
     rows = np.concatenate([each.features for each in asked]) * [name != without for name in NAMES]
@@ -170,7 +170,7 @@ def _loss(
     prior: Floats,
     hold: float,
 ) -> tuple[float, Floats]:
-    """Return what does not fit, and its gradient."""
+    """Return the loss and its gradient."""
     counts = np.diff([*starts, len(rows)])
     scores = rows @ weights
     powers = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), counts))
@@ -186,7 +186,7 @@ def _loss(
 
 
 def weighed_topics(topics: Sequence[Asked]) -> list[tuple[Asked, float]]:
-    """Topics, weighted so that those which share a word with their file's name are `SHARING` of all."""
+    """Weight topics so that those sharing a word with their file's name are `SHARING` of all."""
     share = sum(each.shares for each in topics) / len(topics)
     return [(each, SHARING / share if each.shares else (1 - SHARING) / (1 - share)) for each in topics]
 
@@ -202,7 +202,7 @@ def for_sentences(asked: Sequence[Asked], without: str = "") -> Floats:
 
 
 def phrasing(sentences: Iterable[str], topics: Iterable[str]) -> Floats:
-    """Weights that tell sentences from topics by their form, as if there were as many of both."""
+    """Return weights telling sentences from topics by their form, as if there were as many of both."""
     forms = [np.array([form(text) for text in texts]) for texts in (sentences, topics)]
     rows = np.concatenate(forms)
     is_sentence = np.repeat([1.0, 0.0], [len(some) for some in forms])
@@ -239,7 +239,7 @@ def left_out(asked: Sequence[Asked], learn: Callable[[Sequence[Asked]], Floats])
 
 
 def checked(name: str, asked: Sequence[Asked], learn: Callable[[Sequence[Asked]], Floats]) -> None:
-    """Print what is found in packages that were left out, by the prior and by the weights learned from the others."""
+    """Print the results in left-out packages, by the prior and by the weights learned from the others."""
     prior = np.array([PRIOR.get(feature, 0.0) for feature in NAMES])
     told = f"{name}: {len(asked)} questions, reciprocal rank of the file in packages left out"
     sys.stderr.write(f"{told}: prior {left_out(asked, lambda _: prior):.3f}, learned {left_out(asked, learn):.3f}\n")

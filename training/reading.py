@@ -1,13 +1,13 @@
-"""Learn the weights of `cqm.index.rerank.words` from the questions that `training/ranking.py` learns from.
+"""Learn the weights of `cqm.index.rerank.words` from the questions of `training/ranking.py`.
 
 Usage: python training/reading.py SENTENCES TREES TOPICS TREES [--out index/rerank/word_weights.py]
 
-SENTENCES and TOPICS are what `tests/bench/evidence.py capture` made of questions about TREES. Wants SciPy. Prints, too,
-what is found in packages that were not learned from: in each fourth of those of the split "train" by weights learned
-from the others, in the split "held-out", and for topics.
+SENTENCES and TOPICS are the output of `tests/bench/evidence.py capture` for questions about TREES. Needs SciPy. It also
+prints the results in packages not learned from: in each fourth of those of the split "train" by weights learned from
+the others, in the split "held-out", and for topics.
 
-Weights maximise the likelihood of what is relevant, as those of the first stage do. They are of its features, too: what
-words tell, these need not tell again. With the first stage's score as one feature, a quarter is gained.
+Weights maximise the likelihood of relevant chunks, as those of the first stage do. Its features get new weights, too,
+as words take over a part. With the first stage's score as one feature, a quarter is gained.
 """
 
 import argparse
@@ -50,7 +50,7 @@ class Read:
 
     Attributes:
         rows: shape (results, features), in the order of `NAMES`.
-        shown: results that show a target.
+        shown: results showing a target.
         in_file: results in a target's file.
     """
 
@@ -62,7 +62,7 @@ class Read:
 
 
 def read(folder: Path, trees: Path) -> Iterator[Read]:
-    """Read the first results of the questions that were captured, without those about excluded projects."""
+    """Read the first results of the captured questions, without those about excluded projects."""
     excluded = excluded_names(_EXCLUDED.read_text("utf-8"))
     for tree in captured(folder):
         lines = lru_cache(maxsize=4096)(partial(_lines, trees / tree.tree))
@@ -93,7 +93,7 @@ class Fit:
 
     Attributes:
         hold: how strongly they are held near 0, in units of a feature's deviation.
-        file_share: what a file's part weighs where a question has lines.
+        file_share: weight of a file's part if a question has lines.
     """
 
     hold: float
@@ -122,7 +122,7 @@ def fitted(asked: Sequence[Read], fit: Fit) -> Floats:
 
 
 def _found(asked: Sequence[Read], score: Callable[[Read], Floats]) -> Floats:
-    """Mean reciprocal ranks: of the first chunk that shows a target, and of the first in its file."""
+    """Return mean reciprocal ranks: of the first chunk showing a target, and of the first in its file."""
     ranks = []
     for each in asked:
         scores = score(each)
@@ -135,12 +135,12 @@ def _reciprocal(scores: Floats, relevant: NDArray[Any]) -> float:
 
 
 def _in_order(each: Read) -> Floats:
-    """Scores that keep the order of the first stage."""
+    """Return scores keeping the order of the first stage."""
     return -np.arange(len(each.rows), dtype=np.float64)
 
 
 def checked(sentences: Sequence[Read], topics: Sequence[Read]) -> Floats:
-    """Write what is found in packages that were left out, before and after; return the weights of all of `train`."""
+    """Write the results in left-out packages, before and after; return the weights of all of `train`."""
     train = [each for each in sentences if each.split == "train"]
     told = []
     for fold in range(_FOLDS):

@@ -1,4 +1,4 @@
-"""Questions of what people write of code: plain sentences of comments, and the words of names."""
+"""Questions from people's words about code: plain sentences of comments, and the words of names."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from spans_set import first_sentence
 
 _WORDS = range(3, 61)
-"""Words that a question may have."""
+"""Numbers of words allowed in a question."""
 _LEAST_ASCII = 0.95
 """The share of a question's characters: most other writing is not English."""
 _MOST_SENTENCES = 3
@@ -27,17 +27,17 @@ _FIELD = re.compile(
     r"^\s*([@\\]\w|:\w+[^:]*:|\.\. |>>>|[-=~*]{3}|[-*+] |\d+[.)] |```"
     r"|(Args|Arguments|Parameters|Params|Returns?|Raises|Examples?|Notes?|Usage)\b:?\s*$)"
 )
-"""Begins what is no sentence of a comment any more: fields, lists, titles and code."""
+"""Begins a part of a comment after its sentences: fields, lists, titles and code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A question and a text that answers it.
+    """A question and an answering text.
 
     Attributes:
         kind: see `pairs.py`.
         path: relative to the package.
-        symbol: qualified, or the path of headings; empty where the question is made of it.
+        symbol: qualified, or the path of headings; empty if the question is made of it.
         text: without header.
     """
 
@@ -82,7 +82,7 @@ def _plain(comment: str, name: str) -> str:
 
 
 def _asked(sentence: str) -> str:
-    """A sentence that may be a question, else ""."""
+    """Return a sentence usable as a question, else ""."""
     sentence = sentence.strip(" -:#*/\"'")
     words = re.findall(r"[A-Za-z][\w'-]*", sentence)
     ascii_count = sum(map(str.isascii, sentence))

@@ -35,7 +35,7 @@ SOURCES = (
     "sphinx", "unidic-lite", "jupyterlab-language-pack-*", "postgresql-15", "postgresql-client-15", "libpq5", "libsvn1",
 )  # fmt: skip
 _CODES = {"pt-br": "pt", "pt_br": "pt", "zh-hans": "zh", "zh-cn": "zh", "zh_cn": "zh", "zh_hans": "zh"}
-"""Of those of packages that differ from ours; Taiwan's and Portugal's are left out."""
+"""Our codes for differing ones of packages; Taiwan's and Portugal's are left out."""
 _CATALOGUE = re.compile(r"/locale/(?P<code>[\w@-]+)/LC_MESSAGES/[^/]+\.mo$")
 _DIAGNOSTIC = re.compile(r'diag\(\d+, [^,]+, "(?P<key>\w+)", "(?P<text>(?:[^"\\]|\\.)*)"')
 _LOANWORD = re.compile(
@@ -63,27 +63,27 @@ _PSEUDO = str.maketrans(
 _IDEOGRAPH = re.compile(f"[{KANJI}]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _NOT_FIRST = "\u30a1\u30a3\u30a5\u30a7\u30a9\u30c3\u30e3\u30e5\u30e7\u30f3\u30fc"
-"""Kana with which no word begins."""
+"""Kana at the start of no word."""
 _LONGEST = 60
 """Words of a message: of more, chance links too many."""
 _LEAST = 3
-"""Messages in which a word is linked to another."""
+"""Least messages linking a word to another."""
 _LEAST_CHINESE = 6
 """Messages of a word of Chinese, where nothing tells words from parts of two."""
 _LEAST_SHARE = 0.12
 """Of a word's messages, for one of its meanings."""
 _SURE = 10
-"""Links of a meaning from which `_LEAST_SHARE` is enough; with fewer, `_SHARE_OF_FEW` is wanted."""
+"""Least links of a meaning for `_LEAST_SHARE` to be enough; with fewer, `_SHARE_OF_FEW` is required."""
 _SHARE_OF_FEW = 0.35
 _OF_LIKELIEST = 0.4
 """Of the links of the likeliest meaning, for a further one."""
 _ENGLISH_FROM = 5
-"""Times that a word of English is said."""
+"""Least occurrences of a word of English."""
 _SURE_SHARE = 0.6
 _WHOLE = 0.1
-"""Of the times that a word of Japanese is said, in a run of its own."""
+"""Least share of a Japanese word's occurrences in a run of its own."""
 _WITHIN = 0.8
-"""Of the times that a part of a word is said, within that word."""
+"""Least share of a word part's occurrences within the word."""
 _MEANINGS = 2
 _ROUNDS = 4
 _TOKENIZER = Path(__file__).parents[1] / "index/embedding/static/code-256.tokenizer.json"
@@ -98,7 +98,7 @@ class Message(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Stems of a message's English words, and what may be words of the foreign ones."""
+    """Stems of a message's English words, and possible words of the foreign one."""
 
     ours: set[str]
     theirs: set[str]
@@ -173,7 +173,7 @@ def _array(script: str) -> list[str | None]:
 
 
 def _plain(text: str) -> str:
-    """The English of the pseudo-language, whose letters have marks."""
+    """Return the English of the pseudo-language, which has marks on its letters."""
     return "".join(
         each for each in unicodedata.normalize("NFKD", text.translate(_PSEUDO)) if not unicodedata.combining(each)
     )
@@ -213,7 +213,7 @@ def learned(pairs: Iterable[Message], language: str) -> dict[str, list[str]]:
         meanings = [forms[each].most_common(1)[0][0] for each, n in likely if n >= least]
         if len(word) == 1 and most < _SURE_SHARE * counts[word]:
             continue
-        # An English word is what it is, unless it surely means another one too: French "main" is a hand.
+        # An English word stays, unless it surely means another one too: French "main" is a hand.
         is_english = forms[stem(word)].total() >= _ENGLISH_FROM and most < _SURE_SHARE * counts[word]
         if meanings and meanings != [word] and not is_english:
             found[word] = meanings
@@ -221,7 +221,7 @@ def learned(pairs: Iterable[Message], language: str) -> dict[str, list[str]]:
 
 
 def _units(text: str, language: str) -> set[str]:
-    """Return what may be words of a text: of runs without blanks their parts."""
+    """Return possible words of a text: for runs without blanks, their parts."""
     longest = LANGUAGES[language].longest
     words = words_of(text, language)
     if not longest:
@@ -230,7 +230,7 @@ def _units(text: str, language: str) -> set[str]:
 
 
 def _parts_of(run: str, longest: int) -> Iterator[str]:
-    """Yield a run's parts: of ideographs all, of Hangul what particles may follow, of kana its beginnings and ends."""
+    """Yield a run's parts: all of ideographs, those before particles in Hangul, beginnings and ends of kana."""
     least = min(2, len(run))
     for start in range(1 if _HANGUL.match(run) else len(run)):
         for end in range(start + least, min(len(run), start + longest) + 1):
@@ -239,7 +239,7 @@ def _parts_of(run: str, longest: int) -> Iterator[str]:
 
 
 def _parts(counts: Mapping[str, int]) -> set[str]:
-    """Words that mostly stand within a longer one, of runs without blanks: "ラリ" in "ライブラリ"."""
+    """Return words mostly within a longer one, in runs without blanks: "ラリ" in "ライブラリ"."""
     return {
         part
         for word, count in counts.items()
@@ -269,7 +269,7 @@ def _linked(sides: Sequence[Sides]) -> dict[str, Counter[str]]:
 
 
 def loanwords(archives: Path, known: Container[str]) -> dict[str, list[str]]:
-    """Return what Japanese loanwords are in English, of those in UniDic: words of English that are known."""
+    """Return the English words behind Japanese loanwords in UniDic, of known English words."""
     found: dict[str, list[str]] = {}
     for archive in archives.glob("unidic*.tar.gz"):
         with tarfile.open(archive) as package:

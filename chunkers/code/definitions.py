@@ -48,7 +48,6 @@ def definitions_of(
     Parameters:
         marks: the outline of a document.
         language: with the rules of the outline.
-        source: the text.
     """
     waiting = [(mark, "", 0, False) for mark in [*marks][::-1] if mark.kind != COMMENT]
     told: set[str] = set()
@@ -63,12 +62,12 @@ def definitions_of(
         if is_symbol and not _is_told_elsewhere(mark, node_type, told):
             last = _last_equation(mark, (it[0] for it in reversed(waiting))) if has_equations else mark.last
             yield source.starts[mark.first], _definition(mark, last, source)
-        # What follows an opening has names of its own, as "ENV A=1 B=2" below "FROM x AS y".
-        # "const _: () = { fn f() {} }" has no name that anybody says.
+        # Members of an opening have names of their own, as "ENV A=1 B=2" below "FROM x AS y".
+        # "const _: () = { fn f() {} }" has no name in use.
         is_around = is_symbol and node_type not in nodes.opening and mark.name != "_"
         inside = mark.name if is_around else around
         rule = nodes.parts.get(node_type)
-        # Of the statements in a function, none declares.
+        # Statements in a function declare nothing.
         if rule and (is_symbol or not is_local):
             parts = [*_parts_of(mark, (inside, around), _listed(rule, node, source.data, language), source)]
             if has_equations:
@@ -79,15 +78,15 @@ def definitions_of(
         if mark.members:
             is_local = kind in _CALLABLE or (is_local and kind not in TYPES)
             waiting += [(it, inside, depth, is_local) for it in mark.members[::-1] if it.kind != COMMENT]
-        elif (
-            hits.starts
-            and not (kind in _CLOSED or (node_type in nodes.loose and kind not in _CALLABLE))
-            and depth < _MAX_DEPTH
-            and _may_hold(node, hits)
-        ):
+        elif hits.starts and depth < _MAX_DEPTH and not _is_closed(mark, node_type) and _may_hold(node, hits):
             starts = _starts_in(node, language.nodes.local, data, hits)
             found = _local(mark, inside, language, source, starts)[::-1]
             waiting += [(member, inside, depth + 1, True) for member in found]
+
+
+def _is_closed(mark: "Mark", node_type: str) -> bool:
+    """Whether no function or type begins inside a symbol."""
+    return mark.kind in _CLOSED or (node_type in mark.nodes.loose and mark.kind not in _CALLABLE)
 
 
 def _is_told_elsewhere(mark: "Mark", node_type: str, told: "Container[str]") -> bool:
@@ -101,7 +100,7 @@ def _is_told_elsewhere(mark: "Mark", node_type: str, told: "Container[str]") -> 
 
 
 def _told_as(mark: "Mark") -> str:
-    """Return what the equations of one definition have in common."""
+    """Return a key common to the equations of one definition."""
     apart = mark.nodes.told_apart
     return mark.name if apart is None else f"{mark.name}/{apart(mark.node)}"
 
@@ -135,7 +134,7 @@ def _may_hold(node: "Node", hits: _Hits) -> bool:
     start, end = node.start_byte, node.end_byte
     place = bisect_left(hits.starts, start)
     if place and hits.ends[place - 1] > start:
-        # What is found depends on where the search begins.
+        # The result depends on the start of the search.
         return True
     if place == len(hits.starts) or hits.starts[place] >= end:
         return False
@@ -232,7 +231,7 @@ def _definition(mark: Mark, last: int, source: "Source") -> Definition:
 
 
 def _name_at_end(node: "Node") -> "Node | None":
-    """Find the name below what a node, or what it holds, declares."""
+    """Find the name below the declaration in a node or its child."""
     names = (
         it.child_by_field_name("declarator") or it.child_by_field_name("type_name")
         for it in (node, *node.named_children)

@@ -49,7 +49,6 @@ def class_line(mark: Mark, package: str) -> str:
     """Return a comment with a type's name and its fully qualified name; empty for other symbols.
 
     Parameters:
-        mark: the symbol.
         package: of the document, parts joined by "."; empty for none.
     """
     if mark.kind not in TYPES:

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 _KEPT = frozenset({COMMENT, LEADING, IMPORTS})
 _TITLED = frozenset({"section", "scenario", "feature"})
-"""Kinds whose names are titles of several words."""
+"""Kinds named by titles of several words."""
 _ARGUMENTS = later(r"(?P<kept>`[^`]*`)|<[^<>]*>|\s")
 _DEFINE = later(r"[ \t]{0,40}#[ \t]{0,40}define[ \t]{1,40}(?P<name>\w{1,200})")
 _HEAD = later(rb"[A-Za-z_][^;(]*\([^;]*[)\w{,][ \t\r]*$")
-"""A row that may be the head of a function with the body of another."""
+"""A possible head of a function with the body of another."""
 _SEPARATOR = later(r"::|,")
 
 
 class Stretch:
-    """Rows in place of a syntax node, for a symbol that no tree shows; it has no children and no fields."""
+    """Rows in place of a syntax node, for a symbol missing in the tree; it has no children and no fields."""
 
     type = "stretch"
     is_named = True
@@ -75,9 +75,8 @@ def with_guesses(
 
     Parameters:
         marks: the outline of the tree; it is changed.
-        lost: rows that the grammar could not read, half-open and in order.
+        lost: rows unreadable to the grammar, half-open and in order.
         language: with its patterns (`Language.by_lines`).
-        source: the text's rows.
     """
     for first, end in lost:
         level = _level(marks, first, end - 1)
@@ -96,9 +95,9 @@ def with_guesses(
 
 
 def rows_of_other(marks: list[Mark], other: bytes, data: bytes) -> list[int]:
-    """Return the rows that another branch shows alone, if the outline lacks a symbol of it; else none.
+    """Return the rows only in another branch, if the outline lacks a symbol of it; else none.
 
-    It does if such a row is in no symbol without members, or a head.
+    It lacks one if such a row is a head, or is in no symbol without members.
 
     Parameters:
         marks: the outline of the tree.
@@ -124,7 +123,7 @@ def _is_over(marks: list[Mark], place: int, row: int) -> bool:
 
 
 def _without_own(guesses: "Iterable[Guess]", place: Place) -> "list[Guess]":
-    """Put the members of a guessed type in its place where it is the type around it, whose head has an error."""
+    """Replace a guessed type by its members if it is the type around it, which has an error in its head."""
     own = place.name.rpartition(".")[2]
     return [
         it
@@ -134,18 +133,16 @@ def _without_own(guesses: "Iterable[Guess]", place: Place) -> "list[Guess]":
 
 
 def with_other_branches(marks: list[Mark], others: "Sequence[Mark]", data: bytes, source: "Source") -> list[Mark]:
-    """Add the symbols and comments of other branches of conditionals, whose rows are blank in the data.
+    """Add the symbols and comments of other branches of conditionals; their rows are blank in the data.
 
-    Of two heads with one body, and of what stands in a function, only the first can be a mark.
+    Of two heads with one body, only the first can be a mark. Nothing inside a function can.
 
     Parameters:
         marks: the outline of the tree; it is changed.
         others: the outline of the tree with other branches.
-        data: of the first tree.
-        source: the text's rows.
 
     Returns:
-        The symbols in such rows that could not be added.
+        The symbols in such rows left out.
     """
     left: list[Mark] = []
     waiting = [*others][::-1]
@@ -174,9 +171,7 @@ def with_macros(marks: list[Mark], data: bytes, language: "Language", source: "S
 
     Parameters:
         marks: the outline of the tree, with other branches; it is changed.
-        data: of the first tree.
         language: of the text, with lines such as "#define".
-        source: the text's rows.
     """
     for row in [row for row, line in enumerate(source.lines) if "define" in line]:
         found = _DEFINE.match(source.lines[row])
@@ -213,7 +208,7 @@ def _level(marks: list[Mark], first: int, last: int) -> _Level | None:
 
 
 def _range(marks: list[Mark], first: int, end: int) -> tuple[int, int]:
-    """Return the range of marks that lie in some rows."""
+    """Return the range of marks within some rows."""
     start = bisect_right(marks, first - 1, key=_first)
     stop = start
     while stop < len(marks) and marks[stop].first < end:
@@ -243,7 +238,7 @@ def _without_arguments(name: str) -> str:
 
 
 def _merged(guesses: list[Mark], kept: "Iterable[Mark]", place: Place) -> list[Mark]:
-    """Put symbols that the tree shows among guessed ones, or into them; a node is better than a guess."""
+    """Put symbols of the tree among guessed ones, or into them; a node is better than a guess."""
     result = guesses
     waiting = [(mark, place.name) for mark in kept][::-1]
     while waiting:
@@ -269,7 +264,7 @@ def _merged(guesses: list[Mark], kept: "Iterable[Mark]", place: Place) -> list[M
 
 
 class _Twin(NamedTuple):
-    """A guess, its place among the marks that it is one of, and the last row up to the next of them."""
+    """A guess, the marks around it with its place there, and the last row before the next mark."""
 
     guess: Mark
     marks: list[Mark]
@@ -278,7 +273,7 @@ class _Twin(NamedTuple):
 
 
 def _twin(marks: list[Mark], mark: Mark) -> _Twin | None:
-    """Find the guess of a type that a node declares, in any scope."""
+    """Find the guess for a type declared by a node, in any scope."""
     last = sys.maxsize
     while mark.kind in HOLDERS:
         place = bisect_right(marks, mark.first, key=_first) - 1
@@ -298,7 +293,7 @@ def _own(mark: Mark) -> str:
 
 
 def _replace(twin: _Twin, mark: Mark, former: str) -> None:
-    """Put a node in place of a guess; what the guess holds below the node stands beside it."""
+    """Replace a guess by a node; members of the guess below the node stand beside it."""
     guess, marks, place, _ = twin
     scope = guess.name.rpartition(".")[0]
     below = [it for it in guess.members if it.first > mark.last]
@@ -309,7 +304,7 @@ def _replace(twin: _Twin, mark: Mark, former: str) -> None:
 
 
 def _rename(mark: Mark, former: str, scope: str) -> None:
-    # A member that an error tore from its class, or put into one.
+    # A member torn from its class by an error, or put into one.
     if former == scope:
         return
     waiting = [mark]
@@ -322,7 +317,7 @@ def _rename(mark: Mark, former: str, scope: str) -> None:
 
 
 def _filled(marks: list[Mark], first: int, end: int, language: "Language", source: "Source") -> list[Mark]:
-    """Put a statement without a name into each run of rows that no mark has."""
+    """Put a statement without a name into each run of rows without marks."""
     result: list[Mark] = []
     place = first
     for mark in marks:

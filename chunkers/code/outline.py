@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cqm.chunkers.languages.model import Rule
 
 TYPES = frozenset({"class", "interface", "struct", "trait", "enum"})
-"""Kinds of symbols whose functions are methods."""
+"""Kinds of symbols with methods as functions."""
 
 # Kinds of marks which need no piece of their own.
 _LOOSE = frozenset(
@@ -106,63 +106,88 @@ def outline(
     """Return the marks of all children of some nodes in order, with members of containers and groups.
 
     Parameters:
-        bodies: the nodes whose children are marked.
+        bodies: their children are marked.
         place: the symbol around them.
-        language: the language whose rules classify nodes.
-        source: the text's rows.
-        rows: in order; only nodes with one of them are marked, and all members of those that begin in one. None to
-            mark all.
+        rows: in order; only nodes with one of them are marked, and all members of nodes beginning in one. None to mark
+            all.
     """
-    rules, data, offsets = language.rules, source.data, source.offsets
-    nodes, is_guessed = language.nodes, language.is_guessed
-    heads = frozenset(rows or ())
+    walk = _Walk(language, source, rows)
     top: list[Mark] = []
-    spliced: list[list[Mark]] = []
-    waiting = [(body, top, place, rows is None) for body in reversed(list(bodies))]
-    while waiting:
-        body, marks, where, is_all = waiting.pop()
-        constructors = language.constructors if where.is_type else None
-        opening, row = where.row, body.start_point[0]
+    walk.waiting = [_Body(body, top, place, rows is None) for body in reversed(list(bodies))]
+    while walk.waiting:
+        walk.enter(*walk.waiting.pop())
+    walk.sort_spliced()
+    return _sectioned(top) if language.nodes.opening else top
+
+
+class _Body(NamedTuple):
+    """A node to enter, the marks to add its children's to, its place, and whether all children are marked."""
+
+    node: "Node"
+    marks: list[Mark]
+    place: Place
+    is_all: bool
+
+
+class _Walk:
+    """A walk over bodies, in any order; `rows` as in `outline`."""
+
+    def __init__(self, language: Language, source: "Source", rows: "Sequence[int] | None") -> None:
+        self._language, self._source = language, source
+        self._rows, self._heads = rows or (), frozenset(rows or ())
+        self._spliced: list[list[Mark]] = []
+        self.waiting: list[_Body] = []
+
+    def enter(self, body: "Node", marks: list[Mark], place: Place, is_all: bool) -> None:  # noqa: FBT001 - of `_Body`
+        """Add the marks of a body's children; bodies among them wait."""
+        language, data, offsets = self._language, self._source.data, self._source.offsets
+        nodes, is_guessed = language.nodes, language.is_guessed
+        rules = {**language.rules, **place.rules} if place.rules else language.rules
+        constructors = language.constructors if place.is_type else None
+        row = body.start_point[0]
         row_end = offsets[row + 1]
-        own = {**rules, **where.rules} if where.rules else rules
-        for node in body.named_children if is_all else _in_rows(body.named_children, rows or (), offsets):
-            rule = own.get(node.type)
+        for node in body.named_children if is_all else _in_rows(body.named_children, self._rows, offsets):
+            rule = rules.get(node.type)
             found = (rule and applied(rule, node, data, language)) or _STATEMENT
             kind, name, inside, _, opened_by, _ = found
             if found is not _STATEMENT and kind not in _PLAIN:
-                kind, name = identity_of(found, where, constructors)
+                kind, name = identity_of(found, place, constructors)
             # Reading points takes four times as long as reading bytes.
             start = node.start_byte
             while row_end <= start:
                 row += 1
                 row_end = offsets[row + 1]
-            if kind == GAP or (row == opening and kind == "statement"):
+            if kind == GAP or (row == place.row and kind == "statement"):
                 continue
             if kind == SPLICED:
-                waiting += [(inner, marks, where, is_all) for inner in inside[::-1]]
-                spliced.append(marks)
+                self.waiting += [_Body(inner, marks, place, is_all) for inner in inside[::-1]]
+                self._spliced.append(marks)
                 continue
             first = last = row
             # Many grammars end a comment after its line end.
             if node.end_byte > row_end:
                 row, column = node.end_point
                 row_end = offsets[row + 1]
-                last = _last(first, row, column, language.line_comment, source)
+                last = _last(first, row, column, language.line_comment, self._source)
             begin = opened_by.start_point[0] if opened_by is not None else first
             mark = Mark(node, begin, last, kind, name, (), nodes, is_guessed)
             marks.append(mark)
-            if inside and where.depth < _MAX_DEPTH:
-                members: list[Mark] = []
-                mark.members = members
-                within = is_all or begin in heads
-                waiting += [(inner, members, _place_in(inner, mark, found, where), within) for inner in inside[::-1]]
-    for marks in {id(marks): marks for marks in spliced}.values():
-        marks.sort(key=lambda mark: mark.node.start_byte)
-    return _sectioned(top) if language.nodes.opening else top
+            if inside and place.depth < _MAX_DEPTH:
+                self._wait_for_members(mark, found, place, is_all=is_all or begin in self._heads)
+
+    def _wait_for_members(self, mark: Mark, found: Found, place: Place, *, is_all: bool) -> None:
+        members: list[Mark] = []
+        mark.members = members
+        self.waiting += [_Body(it, members, _place_in(it, mark, found, place), is_all) for it in found.bodies[::-1]]
+
+    def sort_spliced(self) -> None:
+        """Sort the marks that got children of spliced nodes after others."""
+        for marks in {id(marks): marks for marks in self._spliced}.values():
+            marks.sort(key=lambda mark: mark.node.start_byte)
 
 
 def _in_rows(nodes: "list[Node]", rows: "Sequence[int]", offsets: list[int]) -> "Iterator[Node]":
-    """Yield the nodes that are in one or more of some rows."""
+    """Yield the nodes within some rows, even partly."""
     for node in nodes:
         place = bisect_left(rows, node.end_byte, key=offsets.__getitem__)
         if place and offsets[rows[place - 1] + 1] > node.start_byte:
@@ -198,7 +223,7 @@ def failed(node: "Node", language: Language, error: Exception) -> RuleError:
 
 
 def _sectioned(marks: list[Mark]) -> list[Mark]:
-    """Make members of a mark that opens a section of those after it, up to the next such mark and its comments.
+    """Make marks members of the section-opening mark before them, up to the next such mark and its comments.
 
     One without a name only ends a section.
     """

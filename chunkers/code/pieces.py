@@ -34,9 +34,7 @@ def pieces_of_code(
     """Cut a program at its symbols.
 
     Parameters:
-        text: the whole text.
         language: a name of `languages.LANGUAGES`.
-        options: the limits.
         facts_of: returns the facts of symbols; None for pieces without them.
 
     Returns:
@@ -76,7 +74,7 @@ def _pieces_of_program(program: Program, facts_of: "FactsOf | None") -> list[Pie
 
 
 def _definitions(program: Program) -> list[tuple[int, Definition]]:
-    """Return the definitions of the tree, and those of other branches in rows that it lacks, or inside of these."""
+    """Return the definitions of the tree, and those of other branches in rows missing there, or inside of these."""
     row, source = program.language, program.source
     found = [*definitions_of(program.marks, row, source)]
     told = {(it.name, it.line) for _, it in found}
@@ -107,7 +105,7 @@ def _joined_parts(
     warnings: dict[str, None] = {}
     place = line = 0
     for part in parts:
-        # Not divided again: what is over the limit by itself has no declarations to be divided at.
+        # Not divided again: a part over the limit by itself has no declarations to divide it at.
         cut = _pieces_of_part(part, language, options, facts_of)
         if cut is not None:
             pieces += [_moved(piece, place, line) for piece in cut[0]]
@@ -161,7 +159,7 @@ def _piece(
 
 
 def _by_piece(starts: Sequence[int], located: Iterable[tuple[int, Located]]) -> defaultdict[int, list[Located]]:
-    """Group what begins at some characters by the last piece beginning there or before, so none is lost or repeated."""
+    """Group located things by the last piece beginning at or before them: none is lost or repeated."""
     found: defaultdict[int, list[Located]] = defaultdict(list)
     for start, it in located:
         found[max(bisect_right(starts, start) - 1, 0)].append(it)

@@ -45,10 +45,10 @@ class Program(NamedTuple):
         language: the language of the grammar.
         root: of the tree.
         marks: of the outermost symbols and statements, in order.
-        source: the text's rows.
-        unread: rows, half-open and in order, that have no true part in the tree: errors, and what was left out.
-        further: marks of other branches, or of the other sides of conflicts, whose rows the tree has under other marks.
-        kept: what the tree shows of the text; of the further marks, names in its blank rows count. Empty without them.
+        unread: rows, half-open and in order, without a true part in the tree: errors, and left-out text.
+        further: marks of other branches, or of the other sides of conflicts; the tree has their rows under other marks.
+        kept: the part of the text shown in the tree; of the further marks, names in its blank rows count. Empty without
+            them.
     """
 
     language: Language
@@ -64,9 +64,7 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
     """Parse a text; return the reason if it cannot be parsed or outlined, None without a grammar for the language.
 
     Parameters:
-        text: the whole text.
         language: a name of `languages.LANGUAGES`.
-        options: the limits.
     """
     row = BY_NAME.get(dialect_of(language, text))
     if row is None:
@@ -82,7 +80,7 @@ def program_of(text: str, language: str, options: "ChunkOptions") -> Program | s
 
 
 def _program_of_sides(text: str, sides: "list[Side]", row: Language, options: "ChunkOptions") -> Program | str:
-    """Outline the side of the conflicts that reads better, with the names of the other."""
+    """Outline the better readable side of the conflicts, with the names of the other."""
     read = [(_program_of_row(it.data.decode("utf-8", "surrogatepass"), row, options), it) for it in sides]
     programs = sorted(((it, side) for it, side in read if isinstance(it, Program)), key=lambda it: _lost(it[0]))
     if not programs:
@@ -160,7 +158,7 @@ def _has_grammar(row: Language) -> bool:
 
 
 def _readable(data: bytes, row: Language) -> tuple[bytes, list[tuple[int, int]]] | str:
-    """Return a text with blanks for what may crash the parser, and the bytes of that; or why it cannot be parsed."""
+    """Return a text with blanks for parts that may crash the parser, and their bytes; or why it cannot be parsed."""
     try:
         grammar(*row.grammar)
     except MissingGrammarError as error:
@@ -173,14 +171,12 @@ def _readable(data: bytes, row: Language) -> tuple[bytes, list[tuple[int, int]]]
 def parts_of(text: str, language: str, options: "ChunkOptions") -> list[str]:
     """Divide a program over the limit of parsing between its outermost declarations, into parts within the limit.
 
-    A program within the limit is one part. So is any where that limit is below 100,000 bytes, since people set such to
-    have nothing parsed, one without a language whose declarations can be told apart, and a minified one. A declaration
-    over the limit, such as `extern "C" { ... }` around a header, is divided too; names in it are then without its own.
+    A program within the limit is one part. So is any program with a limit below 100,000 bytes, since people set such
+    limits to have nothing parsed; one in a language without rules to divide it; and a minified one. A declaration over
+    the limit, such as `extern "C" { ... }` around a header, is divided too; names in it then lack its own.
 
     Parameters:
-        text: the whole text.
         language: a name of `languages.LANGUAGES`.
-        options: the limits.
     """
     limit = options.max_parse_bytes
     row = BY_NAME.get(dialect_of(language, text)) if len(text) * _LONGEST_CHARACTER > limit >= _LEAST_PARSED else None
@@ -237,8 +233,6 @@ def _recovered(
     Parameters:
         program: as its grammar reads it.
         unsafe: bytes blank there, since they may crash the parser.
-        row: its language.
-        source: the text's rows.
         harms: whether its errors harm the outline.
     """
     data, tree = program.data, program.tree
@@ -250,13 +244,7 @@ def _recovered(
     further: list[Mark] = []
     best = mended(data, tree, row, reparse) if harms else Mended(data, tree, [], [])
     if harms and (best.lost or is_spoilt(best.tree.root_node, row, best.data)):
-        # A row half-typed costs itself alone, where mending blanks declarations.
-        read = best.simplified or program
-        before = read if is_plain else None
-        torn = without_torn_row(
-            read.data, read.tree, row, lambda part: parse(part, grammar(*row.grammar), before, only_whole=True)
-        )
-        best = torn._replace(others=best.others, simplified=best.simplified) if torn is not None else best
+        best = _without_torn_row(best, program, row, is_plain=is_plain)
     root = best.tree.root_node
     marks = outline([root], Place(), row, source)
     plain = best.simplified if is_plain else None
@@ -274,12 +262,22 @@ def _recovered(
     return Program(row, root, with_guesses(marks, lost, row, source), source, unread, further, kept)
 
 
+def _without_torn_row(best: Mended, program: Read, row: Language, *, is_plain: bool) -> Mended:
+    """Prefer to blank one half-typed row: that costs only the row, while mending blanks declarations."""
+    read = best.simplified or program
+    before = read if is_plain else None
+    torn = without_torn_row(
+        read.data, read.tree, row, lambda part: parse(part, grammar(*row.grammar), before, only_whole=True)
+    )
+    return torn._replace(others=best.others, simplified=best.simplified) if torn is not None else best
+
+
 def _rows_of(spans: "Iterable[tuple[int, int]]", source: Source) -> list[tuple[int, int]]:
     return [(bisect_right(source.offsets, first) - 1, bisect_right(source.offsets, end - 1)) for first, end in spans]
 
 
 def _joined(found: "Iterable[tuple[int, int]]") -> list[tuple[int, int]]:
-    """Return ranges in order, those that overlap as one."""
+    """Return ranges in order, with overlapping ones joined."""
     rows: list[tuple[int, int]] = []
     for first, end in sorted(found):
         if rows and first < rows[-1][1]:

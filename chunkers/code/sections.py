@@ -158,7 +158,7 @@ def _begins(unit: Unit, source: "Source") -> "Iterator[tuple[int, Mark]]":
 
 
 def _kept(unit: Unit, source: "Source") -> int:
-    """Return the row from which a unit is kept whole: below its long comment if only the rest fits, else its end."""
+    """Return the first row kept whole: below a unit's long comment if only the rest fits, else the unit's end."""
     is_long = source.size(unit.first, unit.core) >= _LONG_COMMENT
     return unit.core if is_long and source.size(unit.core, unit.end) <= source.limit else unit.end
 

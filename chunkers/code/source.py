@@ -13,7 +13,6 @@ class Source:
     r"""A text and its lines; rows count from 0, and a line ends at "\n" only, as in the syntax tree.
 
     Attributes:
-        text: the whole text.
         data: the text as UTF-8, with anything unknown to its grammar blanked (`Language.removed`).
         lines: without their ends.
         starts: the first character of each row, then the length of the text.

@@ -48,8 +48,6 @@ def spans_of_rows(nodes: "list[Node]", rows: Rows, source: "Source") -> list[Spa
 
     Parameters:
         nodes: the syntax nodes shown in the rows, in order.
-        rows: the rows to cut.
-        source: the text.
     """
     first, core, kept, end = rows
     costs = _costs(nodes, first, end, source.offsets)

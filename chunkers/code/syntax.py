@@ -53,9 +53,7 @@ def parse(
     """Parse UTF-8 text; return None if it takes far more work than real files of its size.
 
     Parameters:
-        source: the text.
-        language: its grammar.
-        before: a text of the same length with mostly the same rows: the parser takes over what it can of its tree.
+        before: a text of the same length with mostly the same rows: the parser reuses its tree where it can.
         only_whole: whether to give up at the first error; going on behind one takes most of the time.
     """
     from tree_sitter import Parser
@@ -110,7 +108,7 @@ def _limit(allowed: float) -> "Callable[[int, object], bool]":
 
 
 def _edited(before: "Read", source: bytes) -> "Tree | None":
-    """Return a copy of a tree that knows which rows of its text have changed; None for far too many."""
+    """Return a copy of a tree with the changed rows of its text noted; None for far too many."""
     # Numbers and first bytes of the first rows, and all of the last ones.
     runs: list[tuple[int, int, Row]] = []
     near = -1
@@ -135,7 +133,7 @@ Row = tuple[int, int, int]
 
 
 def changed_rows(before: bytes, source: bytes) -> "Iterator[Row]":
-    """Yield the rows that differ in texts of the same rows; most blocks of rows are equal, and need no look inside."""
+    """Yield the differing rows of texts with equal numbers of rows; most blocks are equal, and need no look inside."""
     place = number = 0
     while place < len(source):
         end = source.find(b"\n", place + _BLOCK_BYTES) + 1 or len(source)

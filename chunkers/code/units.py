@@ -53,7 +53,6 @@ def units_of(marks: "Sequence[Mark]", first: int, end: int, opening: Mark | None
         marks: the marks in the rows.
         first, end: the rows, half-open.
         opening: the container of the marks; the rows before them are its header.
-        source: the text.
     """
     units: list[Unit] = []
     pending: list[Mark] = []
@@ -61,7 +60,7 @@ def units_of(marks: "Sequence[Mark]", first: int, end: int, opening: Mark | None
     for mark in _ungrouped(marks, source):
         kind, row = mark.kind, mark.first
         column = mark.node.start_byte - offsets[row] if kind == COMMENT else 0
-        # A comment behind code, which is no comment of what follows.
+        # A comment behind code does not belong to the next unit.
         if column > 0 and not lines[row][:column].isspace():
             if units:
                 units[-1].end = max(units[-1].end, mark.last + 1)
@@ -156,7 +155,7 @@ def _add(units: list[Unit], unit: Unit, source: "Source") -> None:
             before.end = end
             return
     if shares_row and before.first == unit.first and all(map(_says_nothing, before.marks)):
-        # What is no symbol, such as a sign before it, does not take the row that names one.
+        # A non-symbol, such as a sign before it, does not take the row of a symbol's name.
         units[-1] = unit
         return
     if shares_row:

@@ -113,7 +113,7 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
         ),
     }
 )
-"""Languages of a suffix and the lines by which one is told; the first that has any wins, else what the suffix says."""
+"""Languages of a suffix, each with telling lines; the first with any wins, else the suffix's own language."""
 
 MORE = {
     **dict.fromkeys((".bat", ".cmd"), "batch"),

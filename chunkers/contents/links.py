@@ -27,7 +27,7 @@ _COMMENT = re.compile(
 # Looked for one by one: most texts have none, and one pattern for all takes four times as long.
 _SIGNS = (("#", re.compile(r"#[1-9]")), ("!", re.compile(r"![1-9]")))
 _PLACES = ("/issues/", "/pull", "/merge_requests/", "/discussions/")
-# Characters of a match before its first number sign, and from there up to what must not follow a number.
+# Characters of a match before its first number sign, and from there up to the signs forbidden after a number.
 _BEFORE_KEYWORD, _BEFORE_PLAIN, _BEFORE_NAME, _AFTER = 24, 1, 121, 14
 _PROSE = frozenset({"documentation", "javadoc", "issue"})
 # Here a number behind "#" is a colour, also in comments.
@@ -47,7 +47,7 @@ def _has_address(text: str) -> bool:
 def issues_in(text: str, source_type: str, language: str) -> tuple[str, ...]:
     """Return the numbers of the issues a text refers to, in order, each once.
 
-    Of "owner/name#12" the name is told too; of an address both forms.
+    For "owner/name#12" the name is returned too; of an address both forms.
 
         issues_in("// Fixes #12, see o/r#7", "code", "go")  # ("12", "o/r#7")
         issues_in("color: #123;", "code", "css")            # ()

@@ -66,7 +66,7 @@ def blocks_of(text: str, span: Span) -> Iterator[Block]:
 
 
 def after_number(text: str, block: Block) -> int:
-    """Return the start of a block's text: after the number of an item, whose full stop ends no sentence."""
+    """Return the start of a block's text: after an item's number, as its full stop ends no sentence."""
     numbered = _NUMBERED.match(text, block.start, block.end)
     return numbered.end() if numbered and block.kind == "start" else block.start
 

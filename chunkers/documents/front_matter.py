@@ -20,7 +20,7 @@ _MOST_TAGS = 20
 
 
 def front_matter_of(text: str) -> dict[str, Fact]:
-    """Return the title, date, url and tags of the front matter that a document begins with, as far as present."""
+    """Return the title, date, url and tags in the front matter of a document, as far as present."""
     match = _FRONT_MATTER.match(text)
     facts: dict[str, Fact] = {}
     for name, values in _pairs(match[1].split("\n") if match else []):

@@ -21,7 +21,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _HTML_HEADING = re.compile(r"<h([1-6])\b[^>]{0,500}>(.{1,1000}?)</h\1>", re.IGNORECASE | re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\[\]]{0,500}\](?:\([^()]{0,500}\)|\[[^\[\]]{0,100}\])")
 _LINK = re.compile(r"\[([^\[\]]{0,500})\](?:\([^()]{0,500}\)|\[[^\[\]]{0,100}\])")
-# Code keeps its angles: `<template>` and `Vec<T>` are names. A backslash goes, what it escapes stays.
+# Code keeps its angles: `<template>` and `Vec<T>` are names. A backslash goes, the escaped character stays.
 _OTHER_MARKUP = re.compile(
     r"(?P<marks>`{1,5})(?P<code>[^`]{1,300})(?P=marks)|<[^<>]{1,500}>|\{#[^{}]{0,100}\}\s*$|`|\\(?P<sign>[!-/:-@\[-`{-~])"
 )
@@ -34,7 +34,7 @@ _TARGET = re.compile(
     re.MULTILINE,
 )
 
-# Characters of the parts in which a long text is parsed; a shorter one would often end inside a block.
+# Characters of the parts for parsing a long text; a shorter part would often end inside a block.
 _LEAST_SEGMENT = 10_000
 _NO_HEADING = 7
 
@@ -63,7 +63,7 @@ def _parser() -> "MarkdownIt":
 
 
 def _blocks(text: str, most: int) -> Iterator[Block]:
-    """Yield the blocks of a text, which is parsed in parts of about so many characters."""
+    """Yield the blocks of a text, parsed in parts of about `most` characters."""
     lines = text.count("\n")
     if lines > _MOST_SHORT_LINES and len(text) < lines * _SHORT_LINE:
         yield from _blocks_of_lines(text)

@@ -1,8 +1,8 @@
 r"""Cut Org, LaTeX, Textile, POD, MediaWiki and other markups at their headings, by a row of patterns each.
 
-Only three things of a line count: whether it is a heading, whether it opens a stretch that is not read (code, a
-comment), and whether it continues a list or table. Sources: orgmode.org/worg/org-syntax.html, the LaTeX2e manual,
-textile-lang.com, perlpod, mediawiki.org/wiki/Help:Formatting, the Texinfo manual, groff_man(7) and mdoc(7).
+Only three things of a line count: whether it is a heading, whether it opens an unread stretch (code, a comment), and
+whether it continues a list or table. Sources: orgmode.org/worg/org-syntax.html, the LaTeX2e manual, textile-lang.com,
+perlpod, mediawiki.org/wiki/Help:Formatting, the Texinfo manual, groff_man(7) and mdoc(7).
 """
 
 import re
@@ -16,7 +16,7 @@ from cqm.chunkers.model import ChunkOptions, Cut, later
 
 _LINE = later(r"[^\n]*\n|[^\n]+")
 _LONGEST_TITLE = 200
-# Characters in which a title in braces has to end.
+# Most characters of a title in braces.
 _LONGEST_BRACES = 600
 _NEVER = later(r"(?!)")
 
@@ -28,12 +28,12 @@ class _Markup:
     Attributes:
         heading: a heading; its group "title" is the title. Without such a group the title is in braces behind it.
         level: the level of a heading, from its match.
-        opening: opens a stretch that stays whole; "name" is what its end names, "code" the language of code in it.
-        closing: the pattern that ends the stretch, from the match of `opening`.
-        plain: markup in titles; of each match the last group that took part stays.
+        opening: opens a stretch that stays whole; "name" is the name at its end, "code" the language of code in it.
+        closing: the pattern of the stretch's end, from the match of `opening`.
+        plain: markup in titles; each match is replaced by its last participating group.
         item: begins an item of a list.
         row: a row of a table.
-        hidden: lines below a heading that belong to it: drawers, labels, anchors.
+        hidden: lines below a heading belonging to it: drawers, labels, anchors.
     """
 
     heading: re.Pattern[str]
@@ -169,7 +169,7 @@ _MARKUPS = {
     "scribble": _SCRIBBLE,
 }
 LANGUAGES = frozenset(_MARKUPS)
-"""The markups that have a row here."""
+"""The markups with a row here."""
 
 
 def pieces_of_outlined(text: str, language: str, options: ChunkOptions) -> Cut:
@@ -194,7 +194,7 @@ def _with_dense_levels(blocks: list[Block]) -> list[Block]:
 
 
 def _blocks(text: str, markup: _Markup) -> Iterator[Block]:
-    """Yield the blocks of a text: headings, stretches that are not read, lists, tables and paragraphs."""
+    """Yield the blocks of a text: headings, unread stretches, lists, tables and paragraphs."""
     lines = [(match.start(), match[0].rstrip()) for match in _LINE.finditer(text)]
     number = 0
     while number < len(lines):
@@ -214,7 +214,7 @@ def _blocks(text: str, markup: _Markup) -> Iterator[Block]:
 
 
 def _language(opening: re.Match[str]) -> str | None:
-    """Return the language of a stretch, empty for code that names none."""
+    """Return the language of a stretch, empty for code without one."""
     groups = opening.groupdict()
     is_code = (groups.get("name") or "").lower() in _CODE
     return (groups.get("code") or "").lower() if is_code else None
@@ -229,7 +229,7 @@ _CODE = frozenset(
 
 
 def _end_of_stretch(lines: list[tuple[int, str]], number: int, opening: re.Match[str], markup: _Markup) -> int:
-    """Return the line after the end of a stretch; one that nothing ends is its first line."""
+    """Return the line after the end of a stretch; an unclosed one is only its first line."""
     closing = markup.closing(opening)
     if closing.search(lines[number][1], opening.end()):
         return number + 1
@@ -239,7 +239,7 @@ def _end_of_stretch(lines: list[tuple[int, str]], number: int, opening: re.Match
     return next(ends, number) + 1
 
 
-# Lines; bounds the time for a text of openings that nothing ends.
+# Lines; bounds the time for a text of unclosed openings.
 _LONGEST_STRETCH = 2_000
 
 
@@ -256,7 +256,7 @@ def _heading(text: str, start: int, line: str, markup: _Markup) -> Heading | Non
 
 
 def _in_braces(text: str) -> str:
-    """Return what stands before the brace that closes a title."""
+    """Return the text before the closing brace of a title."""
     depth = 1
     for position, character in enumerate(text):
         depth += (character == "{") - (character == "}")

@@ -25,7 +25,7 @@ PAGE_BREAK = "\f"
 _MOST_PAGES = 5_000
 _MOST_CHARACTERS = 10_000_000
 _MOST_SECONDS = 30.0
-"""Of this thread's own work; real files took 1 to 5 milliseconds a page."""
+"""Limit of this thread's own work; real files took 1 to 5 milliseconds a page."""
 
 # PDFium has no locks of its own.
 _lock = threading.Lock()

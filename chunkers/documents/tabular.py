@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"\s*[-+]?(?=[.,:/%$€-]*+\d)[\d.,:/%$€-]++\s*(?:[eE][-+
 
 
 class _Table(NamedTuple):
-    # `header` is empty if the first record is none; `loose` is the line from which quotes no longer count, or 0.
+    # `header` is empty if the first record is none; `loose` is the first line where quotes no longer count, or 0.
     records: list[Span]
     delimiter: str
     header: str

@@ -31,7 +31,7 @@ def pieces_of_component(text: str, language: str, path: str, options: ChunkOptio
     pieces: list[Piece] = []
     warnings: list[str] = []
     parts = [*_parts(text, language)]
-    # What stands between the parts of a component of Vue are comments; Svelte and Astro have their template there.
+    # Between the parts of a component, Vue has comments; Svelte and Astro have their template there.
     for before, part in pairwise([None, *parts, None]):
         between = before.end if before else 0, part.start if part else len(text)
         if text[slice(*between)].strip() and (language != VUE or not parts):
@@ -54,7 +54,7 @@ def pieces_of_component(text: str, language: str, path: str, options: ChunkOptio
 
 
 def component_of(path: str) -> str:
-    """Return the name of the component in a file: that of the file, or of the folder around an `index` file."""
+    """Return the name of the component in a file: the file's, or the folder's around an `index` file."""
     *folders, name = path.split("/")
     stem = name.partition(".")[0]
     return folders[-1] if stem.lower() == "index" and folders else stem
@@ -93,7 +93,7 @@ def _parts(text: str, language: str) -> Iterator[Part]:
                 yield from _part(text, opening, (token.start, token.end), language)
                 opening = None
     if opening is not None:
-        # Somebody is typing it.
+        # Its end is not typed yet.
         yield from _part(text, opening, (len(text), len(text)), language)
 
 

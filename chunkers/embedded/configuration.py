@@ -22,7 +22,7 @@ _FUNCTION = re.compile(
 )
 _TASKS = frozenset({"tasks", "handlers", "pre_tasks", "post_tasks", "block", "rescue", "always", "roles"})
 
-# Keys of a job, and keys of a file of GitLab CI that are no jobs.
+# Keys of a job, and keys other than jobs in a file of GitLab CI.
 _OF_JOBS = frozenset({"runs-on", "steps", "uses", "docker", "job", "pool"})
 _NO_JOBS = frozenset({"default", "image", "include", "services", "stages", "variables", "workflow", "cache"})
 
@@ -45,7 +45,7 @@ def with_programs(text: str, pieces: Sequence[Piece], root: Node) -> list[Piece]
         if it.name.strip() and len(it.name) <= _LONGEST and it.name.isprintable() and "{{" not in it.name
     ]
     named = with_names(text, pieces, names)
-    # The path of keys stays what a piece is called.
+    # A piece keeps the path of keys as its name.
     return [piece._replace(symbol=old.symbol, kind=old.kind) for piece, old in zip(named, pieces, strict=True)]
 
 

@@ -74,7 +74,7 @@ def tags_of(text: str, span: Span) -> Iterator[Tag]:
 def tree_of(tags: Sequence[Tag], span: Span) -> Node:
     """Return the tree of the elements of a part of a text.
 
-    A tag without an end is an element of its own: what follows it belongs to the element around it.
+    A tag without an end is an element of its own: text after it belongs to the element around it.
     """
     opened: list[tuple[Tag, int]] = []
     counts: Counter[str] = Counter()
@@ -101,12 +101,12 @@ def _named(tag: Tag) -> str:
 
 
 def pieces_of_markup(text: str, span: Span, options: ChunkOptions, blocks: Sequence[Tag] = ()) -> list[Piece]:
-    """Cut a part of a text at its elements: what fits the limit stays whole, small neighbours are packed.
+    """Cut a part of a text at its elements: elements within the limit stay whole, small neighbours are packed.
 
     A piece tells the components it uses and the ids it sets; its context is the path of elements around it.
 
     Parameters:
-        blocks: of a template language, whose tags are blank in the text; they count as elements.
+        blocks: of a template language; their tags are blank in the text, and they count as elements.
     """
     start, end = span
     own = text[start:end]
@@ -134,7 +134,7 @@ def _shown(name: str) -> str:
     return f"{{{name}}}" if name[:1] == "#" else name.replace("#", " ")
 
 
-# Blocks of template languages that say only that they end.
+# Template blocks with a bare end: there is no name to show.
 _NAMELESS = ("<%", "{{")
 
 

@@ -1,4 +1,4 @@
-"""Cut Objective-C++: its types by the grammar of Objective-C, the code between them by that of C++."""
+"""Cut Objective-C++: its types by the grammar of Objective-C, the code between them by the grammar of C++."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _MOST_BLOCKS = 1_000
 
 
 def is_mixed(text: str) -> bool:
-    """Tell if a text has types of Objective-C, and C++ outside of them that the grammar of Objective-C can't read."""
+    """Tell if a text has types of Objective-C, and C++ outside of them, unreadable to the grammar of Objective-C."""
     if "@end" not in text:
         return False
     blocks = [*_blocks(text)]
@@ -61,7 +61,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         elif start < 0 and mark["alone"]:
             yield mark.span()
     if start >= 0:
-        # Somebody is typing it.
+        # Its end is not typed yet.
         yield start, len(text)
 
 

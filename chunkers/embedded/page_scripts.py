@@ -91,8 +91,8 @@ def with_scripts(text: str, page: Cut, options: ChunkOptions, cut: Cutter) -> Cu
     return with_definitions_of(text, pieces, within), list(dict.fromkeys(warnings))
 
 
-# Statements of a module stand at the beginning of a line, outside of fences, up to a blank line or the end of what they
-# open.
+# Statements of a module stand at the beginning of a line, outside of fences, up to a blank line or the end of their
+# brackets.
 _MODULE = re.compile(
     r"^(?P<fence> {0,3}(?:`{3,}|~{3,}))[^\n]*\n(?:.*\n)*?(?:(?P=fence)[^\n]*|\Z)"
     r"|^export[ \t][^\n]*(?:\n(?![ \t]*\r?\n)[^\n]*|\n(?:[ \t]*\r?\n)+(?=[ \t]+\S|[})\]])[^\n]*)*",
@@ -101,7 +101,7 @@ _MODULE = re.compile(
 
 
 def with_exports(text: str, pieces: Sequence[Piece], options: ChunkOptions, cut: Cutter) -> list[Piece]:
-    """Add the components and values that a page of MDX exports to its pieces.
+    """Add the components and values exported by a page of MDX to its pieces.
 
     Parameters:
         pieces: by its headings.

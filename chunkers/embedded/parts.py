@@ -35,10 +35,9 @@ class Part(NamedTuple):
     Attributes:
         start, end: characters of the file, with the tags around the part.
         inner: characters of its content.
-        language: of the content.
         kind: "script", "style", "template" or the name of another tag.
-        around: what goes before and after the content for its grammar, such as a class around members: the name
-            before the first dot of their names is left out.
+        around: text put before and after the content for its grammar, such as a class around members: the name before
+            the first dot of their names is left out.
     """
 
     start: int
@@ -50,7 +49,7 @@ class Part(NamedTuple):
 
 
 class Name(NamedTuple):
-    """A symbol that no grammar of the file tells of.
+    """A symbol unknown to the file's grammars.
 
     Attributes:
         name: qualified.
@@ -172,7 +171,7 @@ def lines_of(text: str, span: Span, options: ChunkOptions, kind: str) -> list[Pi
 
 
 def with_definitions_of(text: str, pieces: Sequence[Piece], others: Iterable[Piece]) -> list[Piece]:
-    """Add the definitions of other pieces of the same file to the pieces in which they begin."""
+    """Add the definitions of other pieces of the same file to the pieces where they begin."""
     begins = [0, *(match.end() for match in _LINE_END.finditer(text))]
     starts = [piece.start for piece in pieces]
     added: dict[int, list[Definition]] = {}
@@ -193,7 +192,7 @@ _LINE_END = re.compile("\n")
 
 
 def with_names(text: str, pieces: Sequence[Piece], names: Iterable[Name]) -> list[Piece]:
-    """Add symbols to the pieces in which they begin; a piece without a symbol takes the name of its first.
+    """Add symbols to the pieces where they begin; a piece without a symbol takes the name of its first.
 
     Parameters:
         pieces: in order.
@@ -265,7 +264,7 @@ def _merged(text: str, before: Piece, after: Piece) -> Piece:
     )
 
 
-# Kinds that name nothing: a neighbour gives the name of both.
+# Kinds without a name: a neighbour gives the name of both.
 _NAMELESS = frozenset({"code", "statement", "imports"})
 
 

@@ -34,7 +34,7 @@ _TOKEN = re.compile(
 
 
 def named_by_framework(text: str, pieces: list[Piece], span: Span, component: str) -> list[Piece]:
-    """Name the symbols of a script as its framework does, and add those that only the framework knows.
+    """Name the symbols of a script as its framework does, and add those known only to the framework.
 
     `methods.save` of a component's options becomes `save`, `default` the component; props and reactive statements are
     added.

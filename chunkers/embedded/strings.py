@@ -9,13 +9,13 @@ from cqm.chunkers.model import Piece
 _MOST_CHARACTERS = 20_000
 """Longest string to read."""
 
-# The sign that ends a string stands in a group of its own, or is what the heredoc says.
+# The closing sign of a string stands in a group of its own, or is the heredoc's word.
 _TAGGED = re.compile(
     r"(?:(?<![\w$])(?P<tag>gql|graphql|sql)|/\*\s{0,9}(?P<note>GraphQL|SQL)\s{0,9}\*/)[ \t\n(]{0,9}(?P<quote>`|\"\"\")"
     r"|<<[~-]?['\"]?(?P<heredoc>GRAPHQL|GQL|SQL)\b"
 )
 _TAG = re.compile(r"ql[ \t\n(]{0,9}(?:`|\"\"\")")
-"""A tag has this with its string, a note or a heredoc "QL"; a pattern that begins with letters is found fast."""
+"""A tag has this with its string, a note or a heredoc "QL"; a pattern beginning with letters is found fast."""
 _NOTE_OR_HEREDOC = re.compile(r"QL\s{0,9}\*/"), re.compile(r"<<[~-]?['\"]?(?:GRAPHQL|GQL|SQL)\b")
 _GRAPHQL = re.compile(
     r"^[ \t]*(?P<kind>query|mutation|subscription|fragment)[ \t]+(?P<name>[A-Za-z_]\w{0,100})", re.MULTILINE
@@ -29,7 +29,7 @@ _CLOSING = re.compile(r"\n[ \t]{0,80}+(?:GRAPHQL|GQL|SQL)\b")
 
 
 def with_strings(text: str, pieces: Sequence[Piece]) -> list[Piece]:
-    """Add the symbols that tagged strings define to the pieces of a program."""
+    """Add the symbols defined in tagged strings to the pieces of a program."""
     return with_names(text, pieces, _found(text)) if pieces and _may_have(text) else [*pieces]
 
 
@@ -62,7 +62,7 @@ def _found(text: str) -> Iterator[Name]:
             closing = _CLOSING.search(text, position)
             end = closing.start() if closing else -1
         if end < 0:
-            # Looked for once, so that time stays linear.
+            # Looked for once: time stays linear.
             absent.add(sign)
             continue
         pattern = _SQL if "sql" in (match["tag"] or match["note"] or match["heredoc"]).lower() else _GRAPHQL

@@ -11,7 +11,7 @@ from cqm.chunkers.model import later
 
 PERCENT, BRACES, GO, BLADE, RAZOR = "percent", "braces", "go", "blade", "razor"
 
-# Signs that open a tag, longer ones first, and those that close it.
+# Opening signs of a tag, longer ones first, and closing ones.
 _SIGNS = {
     PERCENT: {"<%--": "--%>", "<%": "%>"},
     BRACES: {"{{!--": "--}}", "{{{": "}}}", "{{": "}}", "{%": "%}", "{#": "#}"},
@@ -26,7 +26,7 @@ _OPENINGS = {
 _OUTPUTS = ("<%=", "{{", "{!!")
 _EDGE = "-~=_!#:*"
 
-# Words of a tag; a quoted or bare name follows those that define something.
+# Words of a tag; a quoted or bare name follows the defining ones.
 _WORDS = later(r"""(?P<sign>[#/^]?\*?)\s*(?P<word>[A-Za-z_]\w*)(?:\s+["']?(?P<name>[\w./:-]{1,100}))?""")
 _DEFINING = {
     "block": "block",
@@ -71,7 +71,7 @@ class TemplateTag(NamedTuple):
 
 
 def template_tags_of(text: str, syntax: str) -> list[TemplateTag]:
-    """Find the tags of a template language in order, in linear time; one without an end is none."""
+    """Find the tags of a template language in order, in linear time; one without an end does not count."""
     signs, opening = _SIGNS[syntax], _OPENINGS[syntax]
     found: list[TemplateTag] = []
     absent: set[str] = set()
@@ -106,7 +106,7 @@ def _end_of_raw(text: str, position: int, body: str, absent: set[str]) -> int:
 
 
 def blocks_of(text: str, tags: Iterable[TemplateTag], syntax: str) -> tuple[list[Tag], list[Name]]:
-    """Return the tags as openings and closings of blocks, and the symbols that they define with their spans."""
+    """Return the tags as openings and closings of blocks, and the symbols defined by them with their spans."""
     if syntax == BLADE:
         found = [*_directives(text)]
     else:
@@ -172,7 +172,7 @@ def _directives(text: str) -> Iterator[tuple[Tag, str]]:
 
 
 class Masked(NamedTuple):
-    """A text of the same length without its tags, and what stands for tags that give a value."""
+    """A text of the same length without its tags, and the words in place of value tags."""
 
     text: str
     values: dict[str, str]
@@ -182,13 +182,13 @@ class Masked(NamedTuple):
         return _VALUE.sub(lambda match: self.values.get(match[0], match[0]), name)
 
 
-# A word in place of a tag: letters that no word begins with, its number, and letters to fill it.
+# A word in place of a tag: letters at the start of no word, its number, and letters to fill it.
 _HEADS = ("zq", "qz", "zx", "xq")
 _VALUE = later(rf"(?:{'|'.join(_HEADS)})\d+z+")
 
 
 def masked(text: str, tags: Sequence[TemplateTag]) -> Masked:
-    """Mask the tags of a text: one that gives a value beside other text by a word, any other by spaces."""
+    """Mask the tags of a text: a value beside other text by a word, any other by spaces."""
     head = next((head for head in _HEADS if head not in text), _HEADS[-1])
     parts: list[str] = []
     values: dict[str, str] = {}

@@ -69,7 +69,7 @@ def is_templated(text: str) -> bool:
 def pieces_of_template(text: str, path: str, options: ChunkOptions, cut: Cutter) -> Cut:
     """Cut a template; its definitions are symbols: blocks, macros, sections, fragments, functions.
 
-    A template that writes a program or data is cut as one, with its tags masked; any other at its elements and blocks.
+    A template of a program or data is cut as one, with its tags masked; any other at its elements and blocks.
 
     Parameters:
         path: of the file; its suffixes tell the languages.
@@ -88,12 +88,7 @@ def pieces_of_template(text: str, path: str, options: ChunkOptions, cut: Cutter)
     if inner in _MARKUP or inner == MARKDOWN or syntax in (RAZOR, BLADE):
         names += [Name(it["name"], "template", *it.span()) for it in _FRAGMENT.finditer(text)]
         programs = [*_programs(text, tags, syntax, names)]
-        parts = _apart([*programs, *scripts_of(plain.text)])
-        cuts = [pieces_of_part(text if it in programs else plain.text, it, options, cut) for it in parts]
-        pieces = _around(text, _without(text, tags, parts), parts, options, blocks)
-        pieces += [_restored(piece, plain) for own, _ in cuts for piece in own]
-        pieces.sort(key=lambda it: it.start)
-        warnings = [warning for _, told in cuts for warning in told]
+        pieces, warnings = _pieces_of_page(text, tags, plain, programs, blocks, options, cut)
     else:
         pieces, warnings = cut(plain.text, inner, options)
         pieces = [_restored(piece, plain) for piece in pieces]
@@ -109,11 +104,29 @@ def pieces_of_template(text: str, path: str, options: ChunkOptions, cut: Cutter)
     return with_names(text, pieces, names), warnings
 
 
+def _pieces_of_page(
+    text: str,
+    tags: Sequence[TemplateTag],
+    plain: Masked,
+    programs: Sequence[Part],
+    blocks: Sequence[Tag],
+    options: ChunkOptions,
+    cut: Cutter,
+) -> Cut:
+    """Cut the programs and scripts of a page by their languages, the rest at its elements and blocks."""
+    parts = _apart([*programs, *scripts_of(plain.text)])
+    cuts = [pieces_of_part(text if it in programs else plain.text, it, options, cut) for it in parts]
+    pieces = _around(text, _without(text, tags, parts), parts, options, blocks)
+    pieces += [_restored(piece, plain) for own, _ in cuts for piece in own]
+    pieces.sort(key=lambda it: it.start)
+    return pieces, [warning for _, told in cuts for warning in told]
+
+
 _KINDS = {"mixin": "macro", "block": "block"}
 
 
 def _apart(parts: list[Part]) -> list[Part]:
-    """Return the parts in order without those that overlap an earlier one."""
+    """Return the parts in order, without those overlapping an earlier one."""
     result: list[Part] = []
     for part in sorted(parts, key=lambda it: it.start):
         if not result or part.start >= result[-1].end:

@@ -134,7 +134,7 @@ def _signature(symbol: Symbol, source: "Source") -> str:
 
 
 def _written(start: int, end: int, source: "Source") -> str:
-    """Return the text between two bytes, with what its grammar can't read, such as macros, which the data has blank."""
+    """Return the original text between two bytes; the data has unreadable parts, such as macros, blank."""
     first, last = bisect_right(source.offsets, start) - 1, bisect_right(source.offsets, max(end - 1, start)) - 1
     rows = "\n".join(source.lines[first : last + 1]).encode("utf-8", "surrogatepass")
     return rows[start - source.offsets[first] : end - source.offsets[first]].decode("utf-8", "replace")

@@ -11,7 +11,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _HIDING = re.compile(r"[\"'`/<=]|operator")
-"""Signs that may hide a bracket, or be no end of a head; most declarations have none before their body."""
+"""Signs that may hide a bracket, or not end a head; most declarations have none before their body."""
 _BRACKET = re.compile(r"[()\[\]}]")
 _STRING = re.compile(r"'(?:[^'\\\n]|\\.)*+'")
 _LIFETIME = re.compile(r"'[A-Za-z_]\w*(?!')")
@@ -27,8 +27,8 @@ class _Scan:
     Attributes:
         opened: the brackets open now, each with its place.
         equal: the place of the first "="; -1 for none.
-        attached: the place of the first brace right after a word, which may be a value: "size{1}", "interface{}".
-        last_group: the place of the last round or square brackets that were closed.
+        attached: the place of the first brace right after a word, maybe a value: "size{1}", "interface{}".
+        last_group: the place of the last closed round or square brackets.
     """
 
     opened: list[tuple[str, int]] = field(default_factory=list)
@@ -57,7 +57,7 @@ def before_body(text: str) -> str:
         before_body("fun sus(f: (Int) -> Unit = {}) {")  # "fun sus(f: (Int) -> Unit = {})"
         before_body("const parse = (text) => {")  # "const parse = (text)"
 
-    Of a value whose brackets the text does not close, what stands before them is returned.
+    For a value with unclosed brackets, the text before them is returned.
     """
     read = text[:_LONGEST]
     head, brace, _ = read.partition("{")
@@ -119,7 +119,7 @@ def _body(text: str, *, has_generics: bool) -> int:
 
 
 def _settled(scan: _Scan, place: int) -> int:
-    """Return where a body begins that a brace or arrow seems to begin: a value without brackets begins at its "="."""
+    """Return the true start of a body that seems to begin at a brace or arrow: a bare value begins at its "="."""
     return place if scan.equal < 0 or scan.last_group > scan.equal else scan.equal
 
 

@@ -44,7 +44,7 @@ def _with_comments(marks: "Sequence[Mark]", source: "Source") -> "Iterator[tuple
     last_of_symbol = -1
     for mark in ungrouped(marks):
         if mark.kind in _ABOVE:
-            # A comment at the end of a symbol's last line is about that symbol.
+            # A comment at the end of a symbol's last line is about the symbol.
             if mark.first > last_of_symbol and not source.lines[mark.first].lstrip().startswith(mark.nodes.outer_docs):
                 begins = begins if mark.first <= following else mark.first
                 following = mark.last + 1

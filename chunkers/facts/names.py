@@ -20,10 +20,10 @@ class Occurrence:
     Attributes:
         row, column: of its first character, from 0.
         kind: one of `KINDS`.
-        declares: kind of the symbol that it defines, such as "method"; empty for other occurrences.
-        receiver: what it is a member of, as written: "self.client" in "self.client.get()". Empty for none.
-        types: names of types with which the receiver is declared nearby; empty where nothing tells.
-        is_local: whether a function around it declares a variable or parameter of this name, which it means then.
+        declares: kind of the defined symbol, such as "method"; empty for other occurrences.
+        receiver: its owner as written: "self.client" in "self.client.get()". Empty for none.
+        types: names of the receiver's types in declarations nearby; empty if unknown.
+        is_local: whether it means a variable or parameter declared in a function around it.
     """
 
     row: int

@@ -61,7 +61,7 @@ _MEMBER_FIELDS = frozenset({"name", "method", "function_name"})
 _MEANING = frozenset({CALL, TYPE, VALUE, DECORATOR, DECLARATION})
 """Kinds of occurrences meaning a variable of their name where there is one."""
 _IMPORTING = frozenset({"require", "import", "load"})
-"""Functions which import the file that a text names."""
+"""Functions importing the file named in a text."""
 _MEMBERS = {
     "method": re.compile(r"method|function|signature_item"),
     "property": re.compile("field|property"),
@@ -73,7 +73,7 @@ _MEMBERS = {
 
 
 def occurrences(document: Document, name: str) -> tuple[Occurrence, ...] | None:
-    """Return all occurrences of a name's last part in order; None if the document is no program that can be parsed."""
+    """Return all occurrences of a name's last part in order; None if the document is no parseable program."""
     if not document.text:
         return None
     program = program_of(document.text, document.language, ChunkOptions())
@@ -174,7 +174,7 @@ def _whole(leaf: "Node", usage: "UsageNodes") -> "tuple[Node, Node | None]":
 
 
 def _kind(leaf: "Node", whole: "Node", usage: "UsageNodes", data: bytes) -> tuple[str, str]:
-    """Return the kind of a name in code, and the kind of the symbol that it defines."""
+    """Return the kind of a name in code, and the kind of the symbol defined by it."""
     if whole.parent is None:
         return VALUE, ""
     if _is_inherited(leaf, usage):
@@ -241,7 +241,7 @@ def _kind_of_text(leaf: "Node", usage: "UsageNodes", data: bytes) -> str:
 
 
 def _callee_around(argument: "Node", usage: "UsageNodes", data: bytes) -> str:
-    """Return the name of the function that is called with an argument; empty where it is no argument."""
+    """Return the name of the function called with an argument; empty for no argument."""
     around = argument.parent
     call = around.parent if around and "argument" in around.type else None
     return text_of(call.named_children[0], data) if call and is_call(call, usage) else ""

@@ -1,4 +1,4 @@
-"""Tell the types with which a variable is declared, by the words around its use: enough to tell two `close` apart."""
+"""Tell a variable's declared types, by the words around its use: enough to tell two `close` apart."""
 
 import re
 from functools import lru_cache

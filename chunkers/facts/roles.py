@@ -1,6 +1,6 @@
-"""Tell the part that a node plays for a name in it: a call, an import, a text ...
+"""Tell a node's part for a name in it: a call, an import, a text ...
 
-Grammars agree on most types of nodes, which stand here. The row of a language adds its own, see `UsageNodes`.
+Grammars agree on most types of nodes; these stand here. The row of a language adds its own, see `UsageNodes`.
 """
 
 import re
@@ -40,7 +40,7 @@ _DECLARING = re.compile(
 DECLARED = frozenset({"name", "declarator", "pattern"})
 """Fields of declarations with a name, or with a declarator around it."""
 _UNNAMED = frozenset({"variable_declaration", "class_parameter", "parameter", "enum_entry", "enum_body"})
-"""Declarations whose name is their first child, in no field."""
+"""Declarations with their name as first child, in no field."""
 _PARAMETERS = re.compile(r"\w*parameters|\w*parameter_list|lambda_parameters|identifier_list")
 _FUNCTION = re.compile(r"\w*(function|method|lambda|closure|constructor)\w*")
 _LOCAL = re.compile(_FUNCTION.pattern + r"|block|compound_statement|statement_list|do_block")
@@ -48,7 +48,7 @@ _ASSIGNMENT = frozenset({"assignment", "for_statement", "for_in_clause", "for_in
 
 
 def above(node: "Node") -> "Iterator[Node]":
-    """Yield what is around a node, from the inside."""
+    """Yield the nodes around a node, innermost first."""
     for _ in range(_HIGHEST):
         parent = node.parent
         if parent is None:
@@ -58,7 +58,7 @@ def above(node: "Node") -> "Iterator[Node]":
 
 
 def field_of(node: "Node") -> str:
-    """Return the name of the field in which a node stands in its parent; empty for none."""
+    """Return the name of a node's field in its parent; empty for none."""
     if node.parent:
         for number, child in enumerate(node.parent.children):
             if child.id == node.id:
@@ -82,17 +82,17 @@ def is_text(node: "Node", usage: "UsageNodes") -> bool:
 
 
 def is_import(node: "Node", usage: "UsageNodes") -> bool:
-    """Whether a node imports or exports what it names."""
+    """Whether a node imports or exports its names."""
     return _IMPORT.fullmatch(node.type) is not None or node.type in usage.imports
 
 
 def is_heritage(node: "Node", usage: "UsageNodes") -> bool:
-    """Whether a node holds what a type inherits from or implements."""
+    """Whether a node holds the bases or interfaces of a type."""
     return node.type in _HERITAGE or node.type in usage.heritage
 
 
 def is_member(node: "Node", usage: "UsageNodes") -> bool:
-    """Whether a node joins a name to what it belongs to, or to type arguments after it."""
+    """Whether a node joins a name to its owner, or to type arguments after it."""
     return node.type in _MEMBER or node.type in usage.members
 
 
@@ -102,7 +102,7 @@ def is_annotation(node: "Node") -> bool:
 
 
 def is_decorator(node: "Node", usage: "UsageNodes") -> bool:
-    """Whether a node applies the decorator or annotation that it names."""
+    """Whether a node applies a decorator or annotation."""
     return node.type in _DECORATING or node.type in usage.decorators or is_annotation(node)
 
 
@@ -150,5 +150,5 @@ def is_function(node: "Node") -> bool:
 
 
 def is_block(node: "Node") -> bool:
-    """Whether what a node declares is local: it is a function or a block."""
+    """Whether declarations in a node are local: it is a function or a block."""
     return _LOCAL.fullmatch(node.type) is not None

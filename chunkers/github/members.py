@@ -24,7 +24,7 @@ _NAMES = ("login", "username", "name", "title", "path")
 
 
 def fields_of(text: str, node: Node) -> dict[str, Node]:
-    """Return the members of an object that are not null."""
+    """Return the members of an object other than null."""
     return {
         child.key: child
         for child in node.children
@@ -79,7 +79,7 @@ def url_of(text: str, fields: Fields) -> str:
 
 
 def number_of(text: str, fields: Fields) -> int:
-    """Return the number of the issue that a comment is about; 0 if unknown."""
+    """Return the number of a comment's issue; 0 if unknown."""
     if number := integer_of(text, fields, "noteable_iid"):
         return number
     found = _NUMBER.search(
@@ -89,7 +89,7 @@ def number_of(text: str, fields: Fields) -> int:
 
 
 def is_of_tracker(url: str) -> bool:
-    """Tell if an address is that of an issue, a pull request or a discussion."""
+    """Tell if an address is of an issue, a pull request or a discussion."""
     return bool(_NUMBER.search(url))
 
 
@@ -116,7 +116,7 @@ def branches_of(text: str, fields: Fields) -> tuple[str, ...]:
 
 
 def nested(node: Node, lists: frozenset[str], single: frozenset[str]) -> Iterator[Node]:
-    """Yield the objects in the lists of a record, and the objects that are single members, in the order of the text."""
+    """Yield the objects in the lists of a record, and those in single members, in the order of the text."""
     for child in node.children:
         if child.key in lists:
             yield from (item for item in items_of(child) if item.kind == OBJECT)

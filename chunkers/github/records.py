@@ -44,7 +44,7 @@ _SIGNS = re.compile(
     r'|"(?:iid|noteable_type|noteable_iid)"\s*:'
 )
 _LEAST_SHARE = 3
-"""Records fill at least one part in so many of a file about them."""
+"""Records fill at least one part in this many of a file about them."""
 
 # "latestReviews" repeats some of "reviews". The names after "replies" are common for the REST API's separate lists.
 _LISTS = frozenset(
@@ -129,7 +129,7 @@ class Record:
 
 
 class _Found(NamedTuple):
-    """An object of a record: its kind, whether it is inside that of its issue, and the thread around it."""
+    """An object of a record: its kind, whether it is inside its issue's object, and the thread around it."""
 
     node: Node
     kind: str

@@ -48,7 +48,7 @@ def folder_of_bundle() -> Path | None:
 
 
 def unpack(name: str) -> None:
-    """Unpack a grammar of the bundle, unless that was done before: .2 s of processor time, up to 5 MB.
+    """Unpack a grammar of the bundle, unless done before: .2 s of processor time, up to 5 MB.
 
     Raises:
         OSError: there is none, it cannot be written, or the archive is damaged.
@@ -97,9 +97,9 @@ def waiting_in_bundle() -> dict[str, bool]:
 
 
 def call_instead_of_unpacking(step: Callable[[str], object]) -> None:
-    """Have a function unpack a grammar by its name for this process, which may not write files.
+    """Have a function unpack a grammar by its name for this process, as it may not write files.
 
-    Where it returns without having done that, the grammar is missing.
+    If it returns without doing so, the grammar is missing.
     """
     _instead.append(step)
 

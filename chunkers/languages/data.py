@@ -39,7 +39,7 @@ def _css_rule(node: "Node", source: bytes) -> Found:
 
 
 def _css_variables(node: "Node", source: bytes) -> "Iterator[Part]":
-    """Yield the custom properties that a rule declares: `--color: red`."""
+    """Yield the custom properties declared in a rule: `--color: red`."""
     body = child_of_type(node, "block") if source.find(b"--", node.start_byte, node.end_byte) >= 0 else None
     for it in body.named_children if body else ():
         name = child_of_type(it, "property_name") if it.type == "declaration" else None
@@ -57,7 +57,7 @@ _LAYER = re.compile(rb"@layer[ \t]+[\w.-]+(?:[ \t]*,[ \t]*[\w.-]+)*")
 
 
 def _readable_css(source: bytes) -> bytes:
-    """Return CSS of the same length that the grammar reads, for a text with errors."""
+    """Return readable CSS of the same length, for a text with errors."""
     for pattern in (_EMPTY_ONE, _FILTER, _STAR, _HACK, _PAGE, _LAYERED):
         source = pattern.sub(blanked, source)
     return _LAYER.sub(lambda it: it[0].replace(b".", b"_"), source)

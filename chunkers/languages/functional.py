@@ -177,7 +177,7 @@ ELIXIR = Language(
         bodies=frozenset({"block", "do_block"}),
         clauses=frozenset({"call"}),
         parts={"call": _elixir_fields},
-        # Also what a macro defines where it is used, in a "quote do".
+        # Also definitions of a macro for its place of use, in a "quote do".
         local=(rb"def(?<!\wdef)(?:module|protocol|impl|p|macrop?)?[ \t]",),
     ),
     usage=UsageNodes(
@@ -237,7 +237,7 @@ _MOST_NODES = 5_000
 
 
 # The grammar skips all from "#else" to "#endif". A branch of whole declarations reads well after the one above it; one
-# that goes on with a declaration begins with a space, or follows a row that is not over.
+# continuing a declaration begins with a space, or follows an unfinished row.
 _HASKELL_ELSE = re.compile(
     rb"\n(?P<directive>#[ \t]*(?:else|elif)\b[^\n]*)"
     rb"(?=(?:\n(?:[ \t]*|--[^\n]*|#[^\n]*|\{-(?:[^-]|-(?!\})){0,2000}+-\}[ \t]*)(?=\n)){0,60}+\n[A-Za-z_(])"

@@ -133,7 +133,7 @@ def _scala_value(node: "Node", source: bytes) -> Found:
 
 
 def _scala_extension(node: "Node", source: bytes) -> Found:
-    # Its methods are those of the type that it extends.
+    # Its methods are those of its extended type.
     parameter = child_of_type(child_of_type(node, "parameters"), "parameter")
     name = text_of(parameter.child_by_field_name("type") if parameter else None, source).partition("[")[0]
     return Found("class", name, tuple(node.children_by_field_name("body")))
@@ -214,7 +214,7 @@ def _csharp_operator(node: "Node", source: bytes) -> Found:
     return Found("method", f"operator {text_of(operator, source)}")
 
 
-# "*(int*)p = *(int*)q": the grammar cannot read what a pointer cast points at, nor "ref" before "partial struct".
+# "*(int*)p = *(int*)q": the grammar cannot read the target of a pointer cast, nor "ref" before "partial struct".
 _CSHARP_POINTER = re.compile(rb"(?P<cast>\*\([ \t]*[A-Za-z_][\w.]*\*+[ \t]*\))(?=[\w(*&])")
 _CSHARP_REF = re.compile(rb"ref(?<!\wref)(?=[ \t]+partial[ \t]+struct\b)")
 
@@ -287,7 +287,7 @@ CSHARP = Language(
             "record_declaration": inside({"parameter": "property"}, "parameter_list"),
             **dict.fromkeys(("field_declaration", "event_field_declaration"), names_of_csharp),
         },
-        # A bracket is found in an eighth of the time that the type before the name takes.
+        # A bracket is found in an eighth of the time of the type before the name.
         local=(rb"\((?<=[\w>]\()[^;{}=]{0,200}\)\s*(?:\{|=>|where\b)",),
     ),
     usage=UsageNodes(

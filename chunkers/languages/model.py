@@ -38,11 +38,11 @@ class Found(NamedTuple):
     Attributes:
         kind: COMMENT, LEADING, GROUP, SPLICED, GAP or a kind for people: function, class, imports, key ...
         name: of the symbol, not qualified; empty for anything but a symbol.
-        bodies: the nodes whose children are its members; empty without members.
-        local: whether the bodies are those of functions, whose variables are not symbols.
-        opening: a node before it which begins the symbol, such as a signature beside its body.
-        within: rules for what is in its bodies and in groups there; they come before the language's. A rule never asks
-            for `Node.parent`: that takes the depth of the tree, and rules see every node of a broken text.
+        bodies: the nodes with its members as children; empty without members.
+        local: whether the bodies are of functions; variables in them are no symbols.
+        opening: a node before it that begins the symbol, such as a signature beside its body.
+        within: rules for nodes in its bodies and in groups there; they come before the language's. A rule never asks
+            for `Node.parent`: it takes time by the depth of the tree, and rules see every node of a broken text.
     """
 
     kind: str
@@ -63,9 +63,9 @@ class Part(NamedTuple):
     Attributes:
         kind: for people; empty for the symbol's.
         name: within the symbol.
-        node: which declares it.
+        node: its declaration.
         name_node: its name.
-        is_beside: whether it stands beside the symbol, in what encloses both.
+        is_beside: whether it stands beside the symbol, in the scope around both.
     """
 
     kind: str
@@ -93,7 +93,7 @@ _ABOVE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class NodeTypes:
-    """Types of a grammar's nodes, by the part they play beside `Language.rules`.
+    """Types of a grammar's nodes, by their role beside `Language.rules`.
 
     Attributes:
         packages: declare the package of the nodes below.
@@ -102,18 +102,18 @@ class NodeTypes:
         loose: declare something too small for a piece of its own, such as a field.
         clauses: go with a clause of the same name above them, as the equations of a function in Haskell.
         overloads: go with the next node of the same name.
-        named_at_end: have their name, the field "declarator" or "type_name" of theirs or of a child, below what they
-            declare, unless their first row says it.
-        equations: clauses which define nothing new after another clause of the name, such as its signature.
-        told_apart: returns what tells equations of one name apart, such as the number of parameters.
+        named_at_end: have their name, in the field "declarator" or "type_name" of theirs or of a child, below their
+            body, unless their first row says it.
+        equations: clauses defining nothing new after another clause of the name, such as its signature.
+        told_apart: returns a key to tell equations of one name apart, such as the number of parameters.
         enum_values: values of an enumeration, which are no fields.
         additions: add members to a type under its name, and define no type; the node itself or its keyword.
-        opening: begin a section without being its node, such as a label: what follows is its members, up to the next.
-        outer_docs: begin comments about what is around them, not about what follows.
-        above: first children of a declaration which may fill rows above its name, and may say the name.
-        parts: rules for names without a piece, by the type of the symbol that declares them.
-        local: patterns of where a function or type inside a function may begin, see `words`; none to look for none.
-        local_in_small: whether these are for the text in small letters: a language may not tell them from capitals.
+        opening: begin a section without being its node, such as a label: the nodes up to the next are its members.
+        outer_docs: begin comments about the symbol around them, not about the next one.
+        above: first children of a declaration; they may fill rows above its name, and may say the name.
+        parts: rules for names without a piece, by the type of the declaring symbol.
+        local: patterns of the start of a function or type inside a function, see `words`; none to look for none.
+        local_in_small: whether these are for the text in small letters: a language may ignore case.
     """
 
     packages: frozenset[str] = frozenset()
@@ -138,7 +138,7 @@ class NodeTypes:
 def words(listed: str, after: bytes) -> tuple[bytes, ...]:
     """Make a pattern of each word and the same rest.
 
-    A pattern that begins with a word is found eight times as fast as one that begins with a choice of words.
+    A pattern beginning with a word is found eight times as fast as one beginning with a choice of words.
     """
     return tuple(word.encode() + after for word in listed.split())
 
@@ -183,32 +183,32 @@ def compiled(patterns: LinePatterns) -> CompiledLines:
 
 
 Restated = Callable[[bytes, Sequence[tuple[int, int]], Callable[[bytes], bool]], bytes]
-"""Writes the statements of a text that errors touch as what its grammar reads; the last tells if it reads a text."""
+"""Rewrites the statements touched by errors as readable ones; the last argument tells if the grammar reads a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Signs of a language by which a program is divided where its grammar can't read it.
+    """Signs of a language for dividing a program unreadable to its grammar.
 
     Attributes:
         signs: a pattern, see `signs_of`, with groups "note" (comments, directives), "text" (strings), "row" (line
             feeds) and "sign" (brackets, and ends of statements); all else is words, those in a group "plain" too.
         ends_at_rows: whether a statement ends with its row, unless the next is indented more.
-        continues: begins a row that goes on with the statement above it.
-        leads: a last row which the next one goes on with, such as an annotation.
-        goes_on: follows the last brace of a statement that is not over.
-        alone: a statement that is over at the end of its row although no sign ends it, such as a macro's call.
+        continues: begins a row continuing the statement above it.
+        leads: a last row continued by the next one, such as an annotation.
+        goes_on: follows the last brace of an unfinished statement.
+        alone: a statement ending with its row without an end sign, such as a macro's call.
         label: begins a row indented less than its statements, such as a label.
-        mends: whether blocks in braces tell the parts of a program so well that those with errors can be left out.
-        interpolates: whether strings hold expressions, which are parsed.
-        masks: blank text that the grammar can't read, keeping a source's length; for sources with errors only.
-        restated: writes statements that the grammar can't read as such that it can.
+        mends: whether blocks in braces tell the parts of a program well enough to leave out those with errors.
+        interpolates: whether strings hold parsed expressions.
+        masks: blank text unreadable to the grammar, keeping a source's length; for sources with errors only.
+        restated: rewrites unreadable statements as readable ones.
         has_conditionals: whether lines such as "#if" and "#else" choose among branches.
-        directives: a pattern of those lines, see `signs_of`, with groups "word" and "condition"; one that begins with
-            "#" counts only as the first of its row.
-        is_plain: whether its words mean the same in every place, so a tree with errors tells how its declarations read
-            alone. Of Perl's it does not: an error may have a string begin in the middle of another.
-        defined: names that those conditionals test, and whether they are defined.
+        directives: a pattern of these lines, see `signs_of`, with groups "word" and "condition"; one beginning with "#"
+            counts only as the first of its row.
+        is_plain: whether its words mean the same in every place: a tree with errors then tells how its declarations
+            read alone. Not in Perl: after an error, a string may begin in the middle of another.
+        defined: names tested by the conditionals, and whether they are defined.
     """
 
     signs: bytes
@@ -249,22 +249,22 @@ class Language:
         rules: by type of node. A node of any other type is a plain statement.
         suffixes: of file names, lower case, with the dot.
         filenames: whole file names.
-        line_comment: beginning of a comment, for grammars which merge the comment above a symbol into the previous one.
-        constructors: names of methods which make their object.
-        dialects: other rows, each with what tells if it is for a text, such as a header of C++ (each line of the text
+        line_comment: beginning of a comment, for grammars merging the comment above a symbol into the previous one.
+        constructors: names of methods making their object.
+        dialects: other rows, each with a test whether it is for a text, such as a header of C++ (each line of the text
             follows a line feed, even the first).
         removed: blank text the grammar can't read, keeping a source's length.
-        names_from_text: rules read names in the text itself, and not in what `removed` left of it.
+        names_from_text: rules read names in the text itself, not in the result of `removed`.
         unsafe: tells if a source may crash its grammar's parser or take all memory.
         full_names: give members the fully qualified name of their type and its fields as context.
         nodes: further types of nodes.
-        usage: nodes that tell how a name is used.
+        usage: nodes telling how a name is used.
         joins_packages: successive package clauses name one package, as in Scala.
         extra: the extra with the grammar's wheel, such as "languages"; empty if every installation has it.
         unread: divides a program with errors; None if only its lines tell.
-        by_lines: finds declarations in what the grammar can't read, or where it is missing; None for none.
+        by_lines: finds declarations in text unreadable to the grammar, or without it; None for none.
         is_guessed: whether rules for any grammar guess its symbols.
-        remembers: whether its grammar reads a text with errors by what it read before; its lines tell then.
+        remembers: whether its grammar reads a text with errors by the text before it; its lines tell then.
     """
 
     name: str

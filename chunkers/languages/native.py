@@ -53,7 +53,7 @@ def _go_type(node: "Node", source: bytes) -> Found:
 
 
 def _is_embedded(node: "Node", around: "Node") -> bool | None:
-    """Whether a type takes another's members: a field, or an element of an interface, that is a type alone."""
+    """Whether a type takes another's members: by a field, or an element of an interface, with only a type."""
     if node.type != "type_identifier" or around.type not in ("field_declaration", "type_elem"):
         return None
     return around.named_child_count == 1
@@ -107,7 +107,7 @@ def _rust_impl(node: "Node", source: bytes) -> Found:
 
 
 def _rust_type(node: "Node | None", source: bytes) -> str:
-    """Return the name of the type that "&'a mut Box<T>" or "dyn Run + Send" is about; empty for one without."""
+    """Return the name of the main type in "&'a mut Box<T>" or "dyn Run + Send"; empty for one without."""
     for _ in range(_MAX_WRAPPED):
         if node is None or node.type in _RUST_NAMES or node.type in _RUST_NAMELESS:
             break
@@ -250,7 +250,7 @@ def _zig_returned(node: "Node", source: bytes) -> "Iterator[Part]":
 
 
 def _zig_fields(holder: "Node | None", source: bytes, around: str = "") -> "Iterator[Part]":
-    """Yield the fields of a struct or union and the values of an enum, with those of the types that they declare."""
+    """Yield the fields of a struct or union and the values of an enum, with those of types declared in them."""
     for it in holder.named_children if holder is not None and around.count(".") < _MOST_TYPES else ():
         found = _zig_field(it, source, holder.type) if it.type == "container_field" and holder is not None else None
         if found is not None:
@@ -271,7 +271,7 @@ def _zig_name(node: "Node", holder: str) -> "Node | None":
 
 
 def _zig_own_type(field: "Node") -> "Node | None":
-    """Find the type that a field declares for itself: `border: struct { width: u8 }`, `warp: ?struct { x: i32 }`."""
+    """Find the type declared in a field: `border: struct { width: u8 }`, `warp: ?struct { x: i32 }`."""
     own = field.child_by_field_name("type")
     return own if own is None or own.type in _ZIG_TYPES else child_of_type(own, *_ZIG_TYPES)
 

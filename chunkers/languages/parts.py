@@ -16,12 +16,12 @@ _MOST_NODES = 5_000
 
 
 def inside(kinds: Mapping[str, str], *holders: str, marked_by: frozenset[str] = frozenset()) -> PartRule:
-    """Return a rule for nodes which a symbol's body has, named by their field "name" or first identifier.
+    """Return a rule for nodes in a symbol's body, named by their field "name" or first identifier.
 
     Parameters:
         kinds: of a part, by the type of its node.
-        holders: types of nodes to enter; a part which is one has parts of its own.
-        marked_by: types of a part's children of which it needs one, such as "val" for a parameter that is a property.
+        holders: types of nodes to enter; a part of such a type has parts of its own.
+        marked_by: types of a part's children; it needs one of them, such as "val" for a parameter as a property.
     """
 
     def parts(symbol: "Node", source: bytes) -> Iterator[Part]:
@@ -99,7 +99,7 @@ def _names(part: "Node") -> "list[Node]":
 
 
 def _embedded(field: "Node") -> "list[Node]":
-    """Return the name of a field in Go that has only a type: "sync.Mutex", "*List[T]"."""
+    """Return the name of a Go field with only a type: "sync.Mutex", "*List[T]"."""
     it = field.child_by_field_name("type")
     for _ in range(_MOST_WRAPPED):
         if it is None or it.type == "type_identifier":
@@ -128,7 +128,7 @@ def names_of_bash(node: "Node", source: bytes) -> Iterator[Part]:
 
 
 def targets_of_scala(node: "Node") -> list["Node"]:
-    """Return the names that "val (a, b) = pair" and "val a, b = 1" declare."""
+    """Return the names declared in "val (a, b) = pair" and "val a, b = 1"."""
     pattern = node.child_by_field_name("pattern")
     waiting = [pattern] if pattern else node.children_by_field_name("name")
     found: list[Node] = []
@@ -161,7 +161,7 @@ def fields_of_scala(node: "Node", source: bytes) -> Iterator[Part]:
 
 
 def cases_of_scala(node: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the cases of an enum, each with the parameters that are its members."""
+    """Yield the cases of an enum, each with its parameters as members."""
     yield from fields_of_scala(node, source)
     body = child_of_type(node, "enum_body")
     for cases in body.named_children if body else ():
@@ -186,7 +186,7 @@ def names_of_csharp(node: "Node", source: bytes) -> Iterator[Part]:
 
 
 def targets_of_swift(node: "Node") -> list["Node"]:
-    """Return the names that "let x, y: Int" and "let (a, (b, c)) = pair" declare."""
+    """Return the names declared in "let x, y: Int" and "let (a, (b, c)) = pair"."""
     waiting = node.children_by_field_name("name")
     found: list[Node] = []
     while waiting and len(found) < _MAX_TARGETS:

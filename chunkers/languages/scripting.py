@@ -81,7 +81,7 @@ _PHP_END = re.compile(
 
 
 def _without_data(source: bytes) -> bytes:
-    """Blank what PHP doesn't read."""
+    """Blank data behind the end of a PHP program."""
     return _PHP_END.sub(blanked, source) if b"__halt" in source.lower() else source
 
 
@@ -142,7 +142,7 @@ _LUA_KEY = re.compile(r"\[([\"'])(.+?)\1\]")
 
 
 def _lua_name(target: "Node | None", source: bytes) -> str:
-    """Return the name in `M.y["z"]`; empty for an index that is no constant."""
+    """Return the name in `M.y["z"]`; empty for an index other than a constant."""
     text = text_of(target, source)
     return _LUA_KEY.sub(r".\2", text).replace(":", ".") if _LUA_NAME.fullmatch(text) else ""
 

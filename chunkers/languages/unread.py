@@ -73,7 +73,7 @@ KOTLIN_CONTINUES = re.compile(
     rb"[{.?:=&|+*/,<>)\]}]|(?:else|catch|finally|where)\b|(?:@[\w.]+(?:\([^()\n]*\))?\s+|[a-z]+\s+)*?"
     rb"constructor\b"
 )
-"""Begins a row that goes on with the declaration above it, even with its constructor."""
+"""Begins a row continuing the declaration above it, even its constructor."""
 
 
 def _pattern(text: str) -> str:

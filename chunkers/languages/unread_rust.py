@@ -12,7 +12,7 @@ _ALIAS = later(
     re.MULTILINE,
 )
 _ALIASED = later(rb"trait[ \t]+\w+(?:<[^=;{}\n]*>)?[ \t]*=")
-"""Of the same, its begin apart: a word is found several times as fast as rows."""
+"""The start of the same apart: a word is found several times as fast as rows."""
 _BLOCK = later(
     rb"^(?P<indent>[ \t]{0,64})(?P<open>(?:\w++::)?(?P<word>bitflags|cfg_if)! ?\{)[ \t]*\r?\n"
     rb"(?P<body>(?:(?P=indent)[ \t]+[^\n]*\n|[ \t]*\r?\n)*+)(?P=indent)(?P<close>\})",

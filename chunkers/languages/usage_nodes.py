@@ -1,4 +1,4 @@
-"""Nodes by which one grammar tells how a name is used, beside those on whose names grammars agree."""
+"""Nodes of one grammar telling how a name is used, beside those common to grammars."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,26 +18,26 @@ class UsageNodes:
     Attributes:
         calls: calls.
         callees: fields of calls with what is called.
-        called_first: calls whose first child is called, although all their children stand in fields.
+        called_first: calls with their callee as first child, although all their children stand in fields.
         imports: imports.
-        heritage: hold what a type inherits from, implements or mixes in.
-        members: join a name to what it belongs to, or to type arguments after it.
+        heritage: hold the bases, interfaces or mixins of a type.
+        members: join a name to its owner, or to type arguments after it.
         texts: texts and parts of them.
         decorators: hold the name of a decorator.
         declarations: declare the name in their field "name", "declarator" or "pattern".
         parameters: hold names of parameters without nodes of their own.
         assignments: assign to the variables in their field "left".
         targets: hold assigned variables and nothing else.
-        importing: functions importing the file that a text names.
-        mixing: functions whose arguments a class takes in.
-        has_bare_calls: whether a name alone calls a function where no variable has it.
-        has_docstrings: whether a text that begins a block is a comment, or a directive such as "use strict".
+        importing: functions importing the file named in a text.
+        mixing: functions mixing their arguments into a class.
+        has_bare_calls: whether a name alone calls a function, unless a variable has it.
+        has_docstrings: whether a text at the start of a block is a comment, or a directive such as "use strict".
         is_called: tells of a name, the largest name ending with it and the parsed bytes whether the name is called;
-            asked where no field of a call tells.
+            asked if no field of a call tells.
         is_inherited: tells of a name, or a node around it, and its parent whether a type inherits from it; None if they
             don't tell.
         is_called_in_text: tells of a text, the place of a name in it and the parsed bytes whether the name is called.
-        receiver_of: returns what a name is a member of, where no node joins the two.
+        receiver_of: returns the owner of a name, if no node joins the two.
     """
 
     calls: frozenset[str] = frozenset()

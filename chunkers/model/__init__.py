@@ -1,6 +1,6 @@
 """Vocabulary of chunking: documents, options, chunks, reports and patterns. Data only.
 
-Options alone are loaded at once: a client that asks an index knows them, and makes no chunk.
+Options alone are loaded at once: a client of an index needs them, and makes no chunk.
 """
 
 from typing import TYPE_CHECKING
@@ -57,7 +57,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import what chunks are made of when it is first asked for."""
+    """Import the parts of chunks on first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

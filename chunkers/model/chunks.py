@@ -15,7 +15,7 @@ CHUNKER_VERSION = 14
 
 
 LATE = "late"
-"""The strategy whose vectors are pooled after the whole document was read."""
+"""The strategy of pooling vectors after reading the whole document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Extent:
     """The lines of a symbol, 1-based and inclusive.
 
     Attributes:
-        name: qualified; of an addition such as `impl Stack`, that of the type.
+        name: qualified; for an addition such as `impl Stack`, the type's.
         begins: the first line of its comments, decorators and attributes.
         first: the first line of the declaration.
         last: its last line.
@@ -182,7 +182,6 @@ class Metadata:
         source_type: "code", "documentation", "javadoc", "config", "data" or "issue".
         content_type: the name of its language or format.
         natural_language: of its prose, as an ISO 639-1 code ("en", "ja"); empty for too little prose.
-        title: of the document.
         headings: titles of the sections around it, outermost first.
         has_code: whether a document's chunk shows code.
         package, module: of the document, if its language has such; joined by ".".

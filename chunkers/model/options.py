@@ -17,7 +17,7 @@ class Option:
     Attributes:
         help: a sentence, or a few words.
         at_least, at_most: ends of its range, inclusive; None for no end.
-        above: an end that is not in the range.
+        above: an end outside of the range.
         choices: the texts it may be; empty for any.
         longest: the most characters of a text; 0 for any number.
         kind: a row of `server.config.field_types.KINDS`, for a text or path that must have a form, such as "url".

@@ -25,7 +25,7 @@ _DEFINITION = re.compile(
     re.MULTILINE,
 )
 
-# So many characters of JSON weigh as much as one to read; those of one line, such as a picture, up to a limit.
+# Characters of JSON weighing as much as one to read; in one line, such as a picture, up to a limit.
 _ENCODING = 16
 _MOST_AROUND = 100
 

@@ -1,4 +1,4 @@
-"""Fold the outputs of a notebook's cells: lines which are alike, outputs which are alike, and what is very long."""
+"""Fold the outputs of a notebook's cells: similar lines, similar outputs, and very long text."""
 
 import re
 from collections import Counter
@@ -10,11 +10,11 @@ from cqm.chunkers.tokens import quarters
 _NO_LETTER = re.compile(r"[\W\d_]+")
 _LEAST_ALIKE = 10
 _FIRST, _LAST = 4, 2
-"""Shown of lines which are alike but for numbers and bars, if there are at least `_LEAST_ALIKE` in a cell."""
+"""Shown lines of a run with only numbers and bars differing, if a cell has at least `_LEAST_ALIKE` such lines."""
 
 _LEAST_REPEATED = 8
 _OF_REPEATED = 2
-"""Lines shown of an output which is alike an earlier one, of at least `_LEAST_REPEATED` lines."""
+"""Shown lines of an output similar to an earlier one, of at least `_LEAST_REPEATED` lines."""
 
 _HEAD_SHARE = 0.75
 

@@ -104,7 +104,7 @@ def _cut(ground: "_Ground", options: ChunkOptions, path: _Path) -> tuple[list[Pi
     paths = {symbol_of(path): path for path in ground.anchors}
     divided = (part for section in sections for part in _divided(section, ground))
     parts = joined(divided, limit, least // 2, lambda _one, _other: True, merged)
-    # A few words, such as "Back" in a page's head, go with a neighbour even if that is full or over the limit.
+    # A few words, such as "Back" in a page's head, go with a neighbour even if it is full or over the limit.
     tiny = min(least, _TINY * QUARTERS)
     parts = joined(parts, limit * WHOLE_BLOCK_LIMITS + tiny, tiny, lambda _one, _other: True, merged)
     # A page's head joined with the first section takes its name.
@@ -152,8 +152,8 @@ def _gathered(sections: Sequence[Section[Block]], limit: int) -> Iterator[Sectio
 
 
 class _Ground(NamedTuple):
-    # Data for dividing a page: limits in quarters of a token, and the starts of its tags. Without an overlap of its own
-    # the parts of a section repeat so much of the limit as the core leaves.
+    # Data for dividing a page: limits in quarters of a token, and the starts of its tags. Without an overlap of its
+    # own, the parts of a section repeat as much as the core leaves of the limit.
     text: str
     page: Page
     sizes: Sizes

@@ -10,10 +10,10 @@ from cqm.chunkers.pages.html_text import BREAKS, PLAIN, Reading
 from cqm.chunkers.tokens import quarters
 
 MARKUP = 16
-"""Characters of markup which weigh as much as one of text, so the text of a chunk is at most so many times its limit.
+"""Characters of markup weighing as much as one of text: a chunk's source is at most this many times its limit.
 
-Of Dokka's and Scaladoc's pages half of the chunks have over 14 characters of source for one to read, of Sphinx's and
-Javadoc's over 4.
+In half of the chunks of Dokka's and Scaladoc's pages, over 14 characters of source give one to read; of Sphinx's and
+Javadoc's, over 4.
 """
 
 # A shorter script or style sheet sets up the page; a longer one is read as code.
@@ -25,9 +25,9 @@ class Sizes(NamedTuple):
     """The weight of any part of a page, in quarters of a token; parts add up to the whole, but for rounding.
 
     Attributes:
-        starts, ends: of the stretches of text, in order; all between them is markup.
+        starts, ends: of the stretches of text, in order; everything between them is markup.
         weights: of each stretch.
-        before: of all that comes before each stretch.
+        before: of everything before each stretch.
     """
 
     starts: list[int]
@@ -43,7 +43,7 @@ class Sizes(NamedTuple):
         number = bisect_right(self.starts, position) - 1
         start, end, weight = self.starts[number], self.ends[number], self.weights[number]
         if position < end:
-            # In proportion: counting anew for each place in a long text would be quadratic.
+            # In proportion: counting again for each place in a long text would be quadratic.
             return self.before[number] + weight * (position - start) // (end - start)
         return self.before[number] + weight + (position - end) // MARKUP
 

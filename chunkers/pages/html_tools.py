@@ -22,7 +22,7 @@ _NAMES = {"diagrams-css": "scaladoc", "docutils": "sphinx", "searchindex": "sphi
 
 
 def made_by(text: str) -> str:
-    """Return the tool that made a page of API documentation, by its beginning and end: "javadoc"; empty for others."""
+    """Return the tool behind a page of API documentation, by its beginning and end: "javadoc"; empty for others."""
     ends = (text[:_HEAD], text[-_FOOT:]) if len(text) > _HEAD else (text,)
     found = next((match for end in ends if (match := _TOOLS.search(end))), None)
     name = found[found.lastgroup or 0].lower() if found else ""

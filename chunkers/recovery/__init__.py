@@ -1,4 +1,4 @@
-"""Read text that a grammar can't: blank it so that the rest has its tree, and tell its declarations by lines."""
+"""Read text unreadable to a grammar: blank it to get the rest's tree, and tell its declarations by lines."""
 
 __all__ = [
     "branches",

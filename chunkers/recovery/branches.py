@@ -11,7 +11,7 @@ from cqm.chunkers.model import later
 if TYPE_CHECKING:
     from cqm.chunkers.languages.model import Unread
 
-# Patterns that begin with a character are found four times as fast as those that begin with a row.
+# Patterns beginning with a character are found four times as fast as those beginning with a row.
 _DEFINE = later(rb"#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>[^\n]*)")
 _DEFINED = later(rb"(?P<not>!?)[ \t]*(?i:defined)?[ \t]*\(?[ \t]*(?P<name>[A-Za-z_]\w*|[01])[ \t]*\)?")
 _COMMENT = later(rb"/[*/].*", re.DOTALL)
@@ -30,7 +30,7 @@ class _Directive(NamedTuple):
         start, end: bytes, half-open.
         opens, closes: whether it begins or ends a conditional; else it begins a further branch.
         is_else: whether its branch has no condition.
-        name: that its condition is about; empty if there is more to it.
+        name: in its condition; empty if there is more to it.
         negates: whether the name must not be defined.
     """
 
@@ -44,7 +44,7 @@ class _Directive(NamedTuple):
 
 
 class _Define(NamedTuple):
-    """A name that a line defines; `is_zero` if as 0."""
+    """A name defined in a line; `is_zero` if as 0."""
 
     start: int
     name: bytes
@@ -55,11 +55,10 @@ class Conditionals(NamedTuple):
     """The conditionals of a source; they pair.
 
     Attributes:
-        source: the program.
-        defined: names that conditions test, and whether they are defined.
+        defined: names tested in conditions, and whether they are defined.
         directives: in order.
         alternatives: places of conditionals with a second branch.
-        defines: what the source defines, in order.
+        defines: names defined in the source, in order.
     """
 
     source: bytes
@@ -97,7 +96,6 @@ def conditionals_of(source: bytes, unread: "Unread") -> Conditionals | None:
     """Find the conditionals of a program; None if there are none, or if they don't pair.
 
     Parameters:
-        source: the program.
         unread: with the form of the directives, and names that are defined, or not.
     """
     directives = [*_directives(source, unread)]
@@ -113,16 +111,14 @@ def conditionals_of(source: bytes, unread: "Unread") -> Conditionals | None:
 def one_branch(them: Conditionals, *, last: bool = False, wanted: Mapping[int, int] = _NONE) -> bytes:
     """Blank the directives of conditionals and all their branches but one, keeping length and line feeds.
 
-    A name that an earlier condition took as defined stays defined: branches which open a brace and those which close it
-    are of one mind.
+    A name taken as defined by an earlier condition stays defined: branches opening a brace and those closing it agree.
 
     Parameters:
-        them: the conditionals of the program.
-        last: keep the last branch of a conditional rather than the first, where its condition tells neither.
+        last: keep the last branch of a conditional rather than the first, if its condition decides for neither.
         wanted: numbers of branches to keep, by the first bytes of their conditionals.
     """
     source = them.source
-    # The branch without "#else" that a name chooses would else decide for one that has it.
+    # Otherwise a name's branch without "#else" would decide for one with it.
     chosen_by = {it.name for it in them.directives if last and it.start in them.alternatives} - {b""}
     parts: list[bytes] = []
     names = {**_KNOWN, **them.defined}
@@ -157,10 +153,9 @@ def one_branch(them: Conditionals, *, last: bool = False, wanted: Mapping[int, i
 
 
 def unshown(them: Conditionals, texts: Sequence[bytes]) -> dict[int, int]:
-    """Find conditionals with declarations in a branch that is blank in all of some texts of the source.
+    """Find conditionals with declarations in a branch blank in all of some texts of the source.
 
     Parameters:
-        them: the conditionals of the program.
         texts: the same with one branch of each conditional.
 
     Returns:
@@ -227,7 +222,7 @@ def _outside_comments(directives: list[_Directive], source: bytes, unread: "Unre
 
 
 def _paired(directives: list[_Directive], end: int) -> list[_Directive]:
-    """Leave out what belongs to no conditional, and end those that stay open: a part of a large program has such."""
+    """Leave out directives of no conditional, and close open ones: a part of a large program may have both."""
     kept: list[_Directive] = []
     depth = 0
     for it in directives:
@@ -250,7 +245,7 @@ def _begins_row(source: bytes, place: int) -> bool:
 
 
 def _note_defined(define: _Define, names: dict[bytes, bool]) -> None:
-    """Note what a kept text defines: "#ifndef A" around "#define A 1" does not leave A undefined."""
+    """Note a name defined in a kept text: "#ifndef A" around "#define A 1" does not leave A undefined."""
     if define.is_zero:
         names.pop(define.name, None)
     else:

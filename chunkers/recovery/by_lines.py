@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cqm.chunkers.languages.model import CompiledLines, LinePatterns
 
 HOLDERS = frozenset({"class", "interface", "struct", "trait", "enum", "namespace", "module", "feature"})
-"""Kinds whose members are declared too; declarations inside others are local."""
+"""Kinds with declared members; declarations inside others are local."""
 
 _LONGEST = 300
 """Characters of a line shown to patterns: declarations begin within it, and their time stays linear."""
@@ -47,7 +47,7 @@ class _Walk:
     used: int = 0
 
     def end_before(self, indentation: int, *, is_closing: bool, is_declared: bool) -> None:
-        """Close declarations that do not reach to a row."""
+        """Close declarations ending before a row."""
         while self.around:
             guess, outside = self.around[-1]
             is_inside = indentation > guess.indentation or (is_closing and indentation == guess.indentation)
@@ -65,7 +65,7 @@ class _Walk:
             self.around.append((guess, self.braces))
 
     def end_at(self, row: int, indentation: int) -> None:
-        """Close declarations that a closing row ends."""
+        """Close declarations ended by a closing row."""
         guess, outside = self.around[-1]
         if indentation <= guess.indentation and not (self.patterns.has_braces and self.braces > outside):
             guess.last = row
@@ -75,8 +75,8 @@ class _Walk:
 def outline_by_lines(lines: "Sequence[str]", first: int, end: int, patterns: "LinePatterns") -> list[Guess]:
     """Guess the declarations in some rows of a program, by patterns of lines; time is linear in their characters.
 
-    A declaration reaches as far as rows are indented more than its first one, or as its braces are open, with the row
-    that closes it. Declarations in a function are not told, nor are any inside of comments of whole lines.
+    A declaration reaches as far as rows are indented more than its first one, or as its braces are open, with the
+    closing row. Declarations in a function are left out, and so are those in comments of whole lines.
 
     Parameters:
         lines: of the text, without their ends.
@@ -115,6 +115,6 @@ def outline_by_lines(lines: "Sequence[str]", first: int, end: int, patterns: "Li
 
 
 def _declared(line: str, patterns: "CompiledLines") -> tuple[str, str] | None:
-    """Return kind and name of the first pattern that a line matches."""
+    """Return kind and name of a line's first matching pattern."""
     matches = ((kind, pattern.match(line)) for kind, pattern in patterns.declarations)
     return next(((kind, found["name"]) for kind, found in matches if found), None)

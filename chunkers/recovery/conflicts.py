@@ -20,7 +20,7 @@ class Side(NamedTuple):
 
     Attributes:
         data: the program without the marks, the other sides and the texts changed on both sides.
-        own: bytes that this side alone has, half-open and in order.
+        own: bytes of this side alone, half-open and in order.
     """
 
     data: bytes
@@ -43,11 +43,8 @@ def has_conflicts(source: bytes) -> bool:
 def sides_of(source: bytes) -> list[Side]:
     """Return the first and the second side of a program; one for marks without a conflict, none without marks.
 
-    A side without any text in a conflict has the other's there: so a declaration that one side added or deleted stands
-    in its place in both.
-
-    Parameters:
-        source: the program.
+    A side without any text in a conflict gets the other's there: a declaration added or deleted by one side stands in
+    its place in both.
     """
     marks = [*_MARK.finditer(source)]
     conflicts = [*_conflicts(marks)]
@@ -78,18 +75,13 @@ def _conflicts(marks: "list[re.Match[bytes]]") -> "Iterator[_Conflict]":
 
 
 _RULERS = frozenset({"markdown", "restructuredtext", "asciidoc", "mediawiki", "rdoc"})
-"""Languages where a row of equals signs makes a title of the row above it, or encloses what is below."""
+"""Languages where a row of equals signs makes a title of the row above it, or encloses the text below."""
 _COMMENTED = frozenset({"yaml", "toml"})
 _TEXT_MARK = re.compile(_MARK.pattern.decode(), re.MULTILINE)
 
 
 def with_plain_marks(text: str, language: str) -> str:
-    """Make marks of conflicts mean nothing in a text without a program; it keeps its length and its rows.
-
-    Parameters:
-        text: the whole text.
-        language: of the text.
-    """
+    """Make marks of conflicts mean nothing in a text without a program; it keeps its length and its rows."""
     if language not in _RULERS | _COMMENTED or ">>>>>>>" not in text or "<<<<<<<" not in text:
         return text
     is_open = False

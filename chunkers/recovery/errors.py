@@ -1,4 +1,4 @@
-"""Find the errors in a syntax tree that harm a program's outline."""
+"""Find errors harming a program's outline in its syntax tree."""
 
 from typing import TYPE_CHECKING
 
@@ -21,12 +21,10 @@ def is_spoilt(root: "Node", language: "Language", source: bytes) -> bool:
 
 
 def errors_of(root: "Node", language: "Language", source: bytes, *, is_inside: bool = False) -> "Iterator[Node]":
-    """Yield the nodes with errors that harm the outline; a body without its end may have its neighbours in it.
+    """Yield the nodes with errors harming the outline; a body without its end may have its neighbours in it.
 
     Parameters:
         root: of the tree, or of a part of it.
-        language: with its rules.
-        source: the text.
         is_inside: whether the root is in a body, or in a list of parameters.
     """
     waiting = [(root, is_inside)]

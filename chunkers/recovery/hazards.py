@@ -21,8 +21,7 @@ def without_hazards(
 
     Parameters:
         source: the program, unsafe as a whole.
-        language: with its signs.
-        is_unsafe: tells of a text without comments and strings.
+        is_unsafe: judges a text without comments and strings.
 
     Returns:
         The program, and the bytes of its blanks.

@@ -1,4 +1,4 @@
-"""Blank the text unreadable to a grammar, and no more, so that the rest of a program has its true syntax tree."""
+"""Blank the text unreadable to a grammar, and no more: the rest of a program gets its true syntax tree."""
 
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 1.0
 _SECONDS_PER_MEGABYTE = 6.0
-"""Work for one text, as the thread's own time: three times what a parse may take."""
+"""Work for one text, as the thread's own time: three times the limit of a parse."""
 
 _LONGEST_HEADER = 4_000
 """Bytes of a class's head read again with each of its members."""
@@ -58,16 +58,14 @@ class Mended(NamedTuple):
 
 
 def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") -> Mended:
-    """Mend a program with errors that harm its outline; return it as it is if nothing is gained.
+    """Mend a program with errors harming its outline; return it unchanged if nothing is gained.
 
     One branch of each conditional is kept, then small errors are blanked, then the bodies of declarations with errors,
     and then the declarations.
 
     Parameters:
         source: the text, as given to the parser.
-        tree: its tree.
         language: with its signs (`Language.unread`).
-        parse: parses with the language's grammar.
     """
     if language.unread is None:
         return Mended(source, tree, [], [])
@@ -82,28 +80,36 @@ def mended(source: bytes, tree: "Tree", language: "Language", parse: "Parse") ->
     if small is not None and not small.tree.root_node.has_error:
         return best._replace(data=small.data, tree=small.tree)
     parts = _parts_to_blank(best, errors, small, language, parse, deadline)
-    pieced, least = best, -1
+    before = (small or Read(best.data, best.tree)) if language.unread.is_plain else None
+    pieced = _with_fewest_errors(best, parts, before, language, parse)
+    # Only parts of the former program with errors are lost.
+    loss = _size([*_errors_in(pieced, language), *pieced.lost])
+    return pieced if not pieced.lost or loss < _size(errors) else best
+
+
+def _with_fewest_errors(
+    program: Mended, parts: "_Blanks", before: Read | None, language: "Language", parse: "Parse"
+) -> Mended:
+    """Blank more and more of the parts, until no error spoils the outline; return the best of these programs."""
     further = sorted([*parts.bodies, *parts.doubtful])
-    tried = best.data
+    best, least, tried = program, -1, program.data
     for bodies in (parts.bodies, further, sorted([*further, *parts.entered])):
-        data = without(best.data, [*parts.heads, *bodies])
+        data = without(program.data, [*parts.heads, *bodies])
         if data == tried:
             # Nothing more is blank.
             continue
         tried = data
-        found = parse(data, (small or Read(best.data, best.tree)) if language.unread.is_plain else None)
+        found = parse(data, before)
         if found is None:
             continue
-        read = Mended(data, found, parts.lost, bodies, best.others, best.simplified)
+        read = Mended(data, found, parts.lost, bodies, program.others, program.simplified)
         left = _size(_errors_in(read, language))
         # More blanks have to leave fewer errors.
         if least < 0 or left < least:
-            pieced, least = read, left
+            best, least = read, left
         if not is_spoilt(found.root_node, language, data):
             break
-    # Of the program before, only what has errors is lost.
-    loss = _size([*_errors_in(pieced, language), *pieced.lost])
-    return pieced if not pieced.lost or loss < _size(errors) else best
+    return best
 
 
 def _errors_in(program: Mended, language: "Language") -> list[Span]:
@@ -112,7 +118,7 @@ def _errors_in(program: Mended, language: "Language") -> list[Span]:
 
 
 def _without_small(program: Mended, errors: list[Span], unread: "Unread", parse: "Parse") -> Read | None:
-    """Blank the small errors of a whole program; None if it has none, or if no tree can tell what that gives."""
+    """Blank the small errors of a whole program; None if it has none, or if no tree can judge the result."""
     spans = [it for it in errors if is_small(it, program.data)] if unread.is_plain else []
     if not spans:
         return None
@@ -191,9 +197,9 @@ class _Blanks(NamedTuple):
     Attributes:
         heads: small errors, and unreadable declarations.
         bodies: unreadable bodies and statements, without the braces of the body.
-        doubtful: the same, of functions whose errors do no harm by themselves; many of them together may.
+        doubtful: the same, of functions with errors harmless by themselves; many of them together may do harm.
         lost: the whole declarations among the heads.
-        entered: whole bodies of functions of which only statements are blank.
+        entered: whole bodies of functions with only statements blank.
     """
 
     heads: list[Span]
@@ -244,7 +250,7 @@ def _parts_to_blank(
 
 
 def _reads_of(program: Mended, errors: list[Span], language: "Language", parse: "Parse") -> Reads:
-    """Begin the readings of a program's parts, with what its own tree tells of them."""
+    """Begin the readings of a program's parts, with the facts of its own tree."""
     if language.unread is None or not language.unread.is_plain:
         return Reads(language, parse, [], {}, {})
     large = sorted(it for it in errors if not is_small(it, program.data))
@@ -253,7 +259,7 @@ def _reads_of(program: Mended, errors: list[Span], language: "Language", parse: 
 
 
 def _whole(program: Mended, small: Read | None, reads: Reads) -> Part:
-    """Return the part that is the whole program, with its nodes in both trees."""
+    """Return the whole program as a part, with its nodes in both trees."""
     unread = reads.language.unread
     inner = segments_of(program.data, unread, blocks_of(reads.beside)) if unread else []
     again = Shown(small.tree.root_node, small.data) if small is not None else None

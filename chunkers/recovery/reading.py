@@ -1,4 +1,4 @@
-"""Read parts of a program by themselves, between the heads of the symbols around them: which have errors, and which."""
+"""Read parts of a program by themselves, between the heads of the symbols around them, and find their errors."""
 
 import re
 from bisect import bisect_right
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _SMALL_ERROR = 80
-"""Bytes of an error in one row that may be one word or call unknown to the grammar, such as a macro."""
+"""Most bytes of a small error: one word or call in a row unknown to the grammar, such as a macro."""
 _ROUNDS = 3
 _TYPE = re.compile(rb"\b(?:typedef|struct|union|enum|class)\b")
 
@@ -46,7 +46,7 @@ class Part(NamedTuple):
         segment: the declaration or statement.
         before, after: heads of the symbols around it, and their ends.
         is_local: whether it is in a function.
-        is_doubtful: whether it is in a function whose errors do no harm by themselves.
+        is_doubtful: whether it is in a function with errors harmless by themselves.
         shown: its node in the tree of the program, if it has one.
         again: its node in the tree of the program without small errors, if it has one.
     """
@@ -64,10 +64,8 @@ class Reads(NamedTuple):
     """Reads texts by a language; of equal texts between equal heads, such as "break;", only the first is parsed.
 
     Attributes:
-        language: with its rules.
-        parse: parses with the language's grammar.
-        large: errors of the whole program's tree that are more than small, in order.
-        known: what was read, with blanks at bytes of the text.
+        large: errors of the whole program's tree larger than small ones, in order.
+        known: earlier readings, with blanks at bytes of the text.
         beside: nodes beside errors of the whole program's tree, by their bytes.
     """
 
@@ -85,7 +83,7 @@ class Reads(NamedTuple):
         return place < len(self.large) and self.large[place][1] <= segment.closes
 
     def torn(self, segment: Segment) -> Shown | None:
-        """Return the node of a segment that the tree has elsewhere than in what is around it; None with errors."""
+        """Return the node of a segment torn out of its surroundings in the tree; None with errors."""
         node = self.beside.get((segment.start, segment.end))
         return node if node is not None and not node.node.has_error else None
 
@@ -99,7 +97,7 @@ def parts_in(part: Part, reads: Reads) -> "Iterator[Part]":
 
 
 def first_reading(source: bytes, part: Part, reads: Reads) -> "Reading | None":
-    """Read a segment, by the tree of the program if that tells enough."""
+    """Read a segment, by the program's tree if it tells enough."""
     segment, language = part.segment, reads.language
     if reads.has_large(segment):
         # It has this error alone, too. A function in an error of the program may have none.
@@ -118,7 +116,7 @@ def first_reading(source: bytes, part: Part, reads: Reads) -> "Reading | None":
     if small and part.again is not None and part.again.is_direct and not part.again.node.has_error:
         return Reading(small, is_clean=True, has_members=False)
     is_torn = part.shown is None and segment.inner and is_plain and not part.is_local
-    # Of a type, members may be read although its head can't.
+    # A type's members may be readable although its head isn't.
     if is_torn and segment.closes >= 0 and _TYPE.search(source, segment.start, segment.opens) is None:
         outer = read_without_body(source, part, reads)
         if outer is None:
@@ -134,7 +132,7 @@ def _small_errors(it: Shown, reads: Reads) -> list[Span]:
 
 
 def read_without_body(source: bytes, part: Part, reads: Reads) -> "Reading | None":
-    """Read a segment as if the block at its end were empty; None without a block, or with errors that do harm."""
+    """Read a segment as if the block at its end were empty; None without a block, or with harmful errors."""
     segment = part.segment
     if segment.closes < 0:
         return None
@@ -143,10 +141,10 @@ def read_without_body(source: bytes, part: Part, reads: Reads) -> "Reading | Non
 
 
 class Reading(NamedTuple):
-    """A text that the grammar reads.
+    """A text readable to the grammar.
 
     Attributes:
-        blanks: small errors without which it does.
+        blanks: small errors to blank for that.
         is_clean: whether no error is left, not even inside of a function.
         has_members: whether its last declaration is a container.
     """
@@ -161,9 +159,8 @@ def _read(text: bytes, part: Part, reads: Reads, small: "Sequence[Span]" = ()) -
 
     Parameters:
         text: the segment, or some of it.
-        part: with the segment.
-        reads: what was read before.
-        small: errors that the text has, as bytes of the source.
+        reads: earlier readings.
+        small: errors of the text, as bytes of the source.
     """
     between = part.before, text, part.after
     start = part.segment.start

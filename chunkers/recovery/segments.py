@@ -1,4 +1,4 @@
-"""Find the declarations and statements of a program without its grammar, by brackets that know strings and comments."""
+"""Find the declarations and statements of a program without its grammar, by brackets outside strings and comments."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 _CLOSING = {b"}": b"{", b")": b"(", b"]": b"["}
 _OPENING = frozenset(_CLOSING.values())
 _BRACKETS = {b"@int": b"{", b"@imp": b"{", b"@pro": b"{", b"@end": b"}"}
-"""Words of Objective-C that enclose as braces do, by their beginnings."""
+"""Words of Objective-C enclosing like braces, by their beginnings."""
 _LONGEST_CALL = 2_000
-"""Bytes of a macro's call that stands alone, without an end sign."""
+"""Most bytes of a macro's call in a row of its own, without an end sign."""
 _NONE: Mapping[int, tuple[int, int]] = {}
 _MAX_OPEN = 200
 """Brackets open at once; deeper ones are text, so nothing here is quadratic."""
@@ -22,7 +22,7 @@ _MAX_OPEN = 200
 
 @dataclass(slots=True, eq=False)
 class Segment:
-    """A declaration or statement with all that belongs to it, comments above it apart.
+    """A whole declaration or statement, without comments above it.
 
     Attributes:
         start, end: bytes, half-open.
@@ -43,12 +43,11 @@ class _Frame:
 
     Attributes:
         sign: the bracket; empty for the text.
-        holds: whether it has segments: the text, and what is in braces.
-        start: its byte.
-        outer: the indentation of the segment that it is in.
+        holds: whether it has segments: the text and braces do.
+        outer: the indentation of the segment around it.
         inside: the indentation of its first row; -1 before one.
-        segments: those complete.
-        current: the segment not yet complete.
+        segments: the complete ones.
+        current: the incomplete segment.
         indentation: of the current segment's first row.
     """
 
@@ -65,14 +64,13 @@ class _Frame:
 def segments_of(source: bytes, unread: "Unread", whole: Mapping[int, tuple[int, int]] = _NONE) -> list[Segment]:
     """Divide a program into its outermost segments, each with those in its block; time is linear.
 
-    Brackets decide where they balance. Where they don't, rows indented less than an open block's first row close it, so
-    a bracket too many or too few costs its own declaration alone.
+    Brackets decide where they balance. Elsewhere, rows indented less than an open block's first row close it: a bracket
+    too many or too few costs only its own declaration.
 
     Parameters:
-        source: the program, as it is given to the parser.
-        unread: the language's signs.
-        whole: begins of blocks and ends of declarations that need no look inside, by their first bytes; they get no
-            inner segments.
+        source: the program, as given to the parser.
+        whole: starts of blocks and ends of declarations without need for a look inside, by their first bytes; they get
+            no inner segments.
     """
     by_brackets = _Reader(source, unread, {} if unread.ends_at_rows else whole, is_forced=False)
     segments = by_brackets.read()
@@ -105,7 +103,7 @@ class _Reader:
         return self.frames[0].segments
 
     def _read_from(self, place: int) -> int:
-        """Read to the end, and return -1; or to a declaration that needs no look inside, and return its end."""
+        """Read to the end, and return -1; or to a declaration without need for a look inside, and return its end."""
         source = self.source
         for found in signs_of(self.unread.signs).finditer(source, place):
             kind = found.lastgroup
@@ -134,7 +132,7 @@ class _Reader:
         return self.end
 
     def _end_of_whole(self, start: int) -> int:
-        """Return the end of a declaration that needs no look inside; negative if signs may divide it."""
+        """Return the end of a declaration without need for a look inside; negative if signs may divide it."""
         opens, end = self.whole.get(start, (-1, -1))
         head = self.source[start:opens] if opens >= 0 else b""
         if end < 0 or b"{" in head or self.source[end - 1 : end] not in (b"}", b";"):
@@ -162,7 +160,7 @@ class _Reader:
         self.end = max(self.end, place + len(words))
 
     def _begin(self, place: int) -> None:
-        """Note code: the first of a row may end what is open, and the first of a segment begins it."""
+        """Note code: the first of a row may end open segments, and the first of a segment begins it."""
         if self.is_first:
             self.is_first = False
             self._begin_row(place)

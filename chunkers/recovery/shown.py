@@ -26,11 +26,11 @@ class Shown(NamedTuple):
     """The node of a segment.
 
     Attributes:
-        node: which has the segment's bytes; a semicolon after it may belong to the segment.
-        data: that was parsed.
+        node: it has the segment's bytes; a semicolon after it may belong to the segment.
+        data: the parsed text.
         is_inside: whether it is in a body or a list of parameters.
-        is_direct: whether it stands by itself in the program, or in a body of declarations. What is part of a statement
-            there may be none when it is read alone.
+        is_direct: whether it stands by itself in the program, or in a body of declarations. A part of a statement need
+            not be one when read alone.
     """
 
     node: "Node"
@@ -44,15 +44,13 @@ _STATEMENT = "_statement"
 
 
 def shown(around: Shown, segments: "Sequence[Segment]", language: "Language") -> "list[Shown | None]":
-    """Return the nodes of some segments; None for one that the tree divides otherwise, or has in an error.
+    """Return the nodes of some segments; None for one divided otherwise in the tree, or in an error.
 
-    A statement without an error in its node reads the same when it is parsed by itself between the heads of what is
-    around it. A declaration may not: with a macro's call before it, the tree of the program may take both for one.
+    A statement without an error in its node reads the same when parsed by itself between the heads around it. A
+    declaration may not: with a macro's call before it, the tree of the program may take both for one.
 
     Parameters:
         around: the node around all segments.
-        segments: in order, without those inside of them.
-        language: with its rules.
     """
     found: list[Shown | None] = [None] * len(segments)
     waiting = [(around, 0, len(segments))]
@@ -85,7 +83,7 @@ def shown(around: Shown, segments: "Sequence[Segment]", language: "Language") ->
 def nodes_beside_errors(around: Shown, language: "Language") -> dict[tuple[int, int], Shown]:
     """Return the declarations and statements in nodes with errors, by first and last bytes, half-open.
 
-    A brace too many or an error may tear a declaration out of what it stands in. If it has no errors itself, it reads
+    A brace too many or an error may tear a declaration out of its surroundings. If it has no errors itself, it reads
     the same alone.
 
     Parameters:

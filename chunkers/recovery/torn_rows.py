@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cqm.chunkers.languages.model import Language
 
 _MOST_BYTES = 200_000
-"""Of a program: each row that is tried costs a parse."""
+"""Largest program to try: each tried row costs a parse."""
 _MOST_ERRORS = 3
 """One row has seldom more; a file in a language much like this one has many."""
 _MOST_TRIED = 4
@@ -51,14 +51,7 @@ class _Row(NamedTuple):
 def without_torn_row(
     source: bytes, tree: "Tree", language: "Language", parse: "Callable[[bytes], Tree | None]"
 ) -> Mended | None:
-    """Blank the one row whose error spoils the outline of a program; None if it isn't one row, or isn't found.
-
-    Parameters:
-        source: the program.
-        tree: its tree.
-        language: with its rules.
-        parse: parses with the language's grammar.
-    """
+    """Blank the one row with an error spoiling a program's outline; None if it isn't one row, or isn't found."""
     errors = [*islice(errors_of(tree.root_node, language, source), _MOST_ERRORS + 1)]
     if not source or len(source) > _MOST_BYTES or len(errors) > _MOST_ERRORS:
         return None
@@ -73,7 +66,7 @@ def without_torn_row(
 
 
 def _candidates(source: bytes, errors: "list[Node]") -> list[_Row]:
-    """Return rows that may be half-typed, the most likely ones first, each once."""
+    """Return possibly half-typed rows, the most likely ones first, each once."""
     rows = [*_rows(source)]
     numbers = {row.number: place for place, row in enumerate(rows)}
     # The row below a half-typed one is no deeper and closes nothing.
@@ -117,7 +110,7 @@ def _is_over(row: _Row, below: _Row) -> bool:
 
 
 def _is_open(row: _Row) -> bool:
-    """Tell if a row opens a bracket that it doesn't close."""
+    """Tell if a row opens a bracket without closing it."""
     opened: list[int] = []
     for sign in _SIGNS.sub(b"", row.text):
         if opened and _PARTNERS.get(opened[-1]) == sign:

@@ -129,7 +129,7 @@ def outline_by_content(text: str, language: str, options: ChunkOptions, path: st
 
 
 _OVERLAPPING = frozenset({"markdown", "rst", "asciidoc", "outlined", "prose"})
-"""Chunkers whose pieces have the overlap of `ChunkOptions.overlap_tokens` from here; that of HTML has its own."""
+"""Chunkers with the overlap of `ChunkOptions.overlap_tokens` from here; HTML's has its own."""
 
 
 def _overlapping(text: str, pieces: Sequence[Piece], budget: int) -> list[Piece]:
@@ -153,8 +153,8 @@ def sections_of(text: str, language: str, depth: int, patterns: Sequence[str] = 
 
     Parameters:
         depth: deeper headings begin no section.
-        patterns: of lines that are headings, in place of those of the type, the outermost level first; regular
-            expressions as RE2 reads them, in time linear in the text.
+        patterns: of heading lines, instead of the type's own, the outermost level first; regular expressions of RE2, in
+            time linear in the text.
     """
     starts = _matching(text, patterns) if patterns else list(_starts(text, language)) or numbered_headings(text)
     sections = [Section(0, len(text), ())]
@@ -166,7 +166,7 @@ def sections_of(text: str, language: str, depth: int, patterns: Sequence[str] = 
 
 
 def _matching(text: str, patterns: Sequence[str]) -> list[tuple[int, tuple[str, ...]]]:
-    import re2  # only where there are patterns, which a stranger may have written
+    import re2  # only if there are patterns; a stranger may have written them
 
     try:
         levels = [re2.compile(pattern) for pattern in patterns]

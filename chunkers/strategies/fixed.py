@@ -124,8 +124,8 @@ class FixedOptions:
         min_tokens: a last window with less than this beside its overlap is joined to the previous one. 0 to half of
             size_tokens.
         keep_blocks: whether fences of up to four times size_tokens stay whole, and none is repeated in part: a window
-            ends before a fence it would cut, or has all of it where less than min_tokens came before. A window ends
-            before a heading rather than after it, where that leaves at least half of its size.
+            ends before a fence it would cut, or has all of it if less than min_tokens came before. A window ends before
+            a heading rather than after it, if at least half of its size is left.
         tokenizer: counts exactly; None for the estimate.
     """
 
@@ -205,7 +205,7 @@ def _windows(positions: Positions, options: FixedOptions, kept: Sequence[_Kept])
 
 
 def _around(kept: Sequence[_Kept], position: int) -> _Kept | None:
-    """Return the block that a cut at a position would divide, if any."""
+    """Return the block divided by a cut at a position, if any."""
     number = bisect_left(kept, position, key=lambda block: block.start) - 1
     return kept[number] if number >= 0 and position < kept[number].end else None
 
@@ -219,10 +219,10 @@ def _tokens_in(positions: Positions, block: _Kept) -> int:
 def _around_block(
     positions: Positions, window: tuple[int, int, int], block: _Kept, limits: tuple[int, int]
 ) -> tuple[int, int]:
-    """Return beginning and end of a window that would end inside a block.
+    """Return the new start and end of a window ending inside a block.
 
     Parameters:
-        window: where its overlap begins, where it begins itself, and its end.
+        window: start of its overlap, its own start, and its end.
         limits: size and least size of a window.
     """
     ends, tokens, _ = positions

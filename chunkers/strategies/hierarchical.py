@@ -62,7 +62,7 @@ def _after_heading(text: str, section: Section) -> int:
 
 
 SUMMARY = "summary"
-"""Kind of a piece whose content summarises its section."""
+"""Kind of a piece with a summary of its section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ class HierarchicalOptions:
         inherit_context: whether the headings above a chunk are its context.
         summaries: whether every section of several chunks begins with a summary spanning all of it: the parent, whose
             `content` is its headings and the first sentences under them.
-        heading_patterns: regular expressions of lines that are headings, the outermost level first, in place of those
-            of the text's type: ("Chapter .*", "Section .*").
+        heading_patterns: regular expressions of heading lines, the outermost level first, instead of the text type's
+            own: ("Chapter .*", "Section .*").
         tokenizer: counts exactly; None for the estimate.
     """
 
@@ -193,7 +193,7 @@ class _Tree:
         return _flat([head, own, *self._gathered(children, section)])
 
     def _gathered(self, branches: Sequence[Branch], section: int) -> Iterator[Branch]:
-        """Yield branches, and neighbouring leaves in a parent within parent_tokens: what is read has them in it."""
+        """Yield branches, with neighbouring leaves gathered in a parent within parent_tokens, to read them together."""
         leaves: list[Piece] = []
         size = 0
         for branch in [*branches, []]:

@@ -77,9 +77,9 @@ class _Documented(NamedTuple):
 def cut_javadoc(text: str, language: str, options: JavadocOptions) -> Cut:
     """Make a piece for each documented type and member of a program; overloads get their own.
 
-    A piece spans the comment and the declaration up to its body: undocumented code and all bodies are in none. A type's
-    fields are its context; a member's context is its type. The facts are the package, the fully qualified name of the
-    type ("fqcn"), the first sentence about it ("class_description") and the documented kind ("element_type").
+    A piece spans the comment and the declaration up to its body; undocumented code and all bodies are left out. A
+    type's fields are its context; a member's context is its type. The facts are the package, the fully qualified name
+    of the type ("fqcn"), the first sentence about it ("class_description") and the documented kind ("element_type").
 
     Parameters:
         language: a language with documentation in comments beginning with "/**", "///" or "//!".

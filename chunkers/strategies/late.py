@@ -35,7 +35,7 @@ class LateOptions:
         pooling: "mean", "cls" or "attention": see `pooling.POOLINGS`.
         boundaries: "sentence" groups whole sentences, and preferably whole paragraphs; "token" cuts between words for
             even sizes; "semantic" cuts between the least similar sentences, by the cosine of their late-chunked
-            vectors, and makes the encoder read the document once more.
+            vectors, and makes the encoder read the document again.
         target_tokens: the limit of a chunk; a longer sentence is divided between words, with a warning. 16 to 8192; the
             paper measured with 256.
         window_overlap: tokens shared by neighbouring windows in a document longer than the encoder's window: each token

@@ -27,7 +27,7 @@ def options_of(strategy: str, values: Mapping[str, object] = MappingProxyType({}
             "javadoc".
         values: by option. A string may stand for a number, a flag ("true", "false"), a list (separated by commas) or a
             tokenizer (the name of an OpenAI model or encoding).
-        given: values with no plain form: `embed`, `encoder`. Those the strategy does not have are ignored.
+        given: values with no plain form: `embed`, `encoder`. The strategy ignores unknown ones.
 
     Raises:
         ChunkOptionError: the strategy or an option is unknown, missing, or outside its range.
@@ -135,7 +135,7 @@ def rule_of(text: str) -> ChunkRule:
     if strategy == LATE and (others := sorted(set(values) - set(_LATE_OF_INDEX))):
         message = f"The chunking rule {text!r} has {others[0]}: expected {' or '.join(_LATE_OF_INDEX)}."
         raise ChunkOptionError(message, remedy="Other options of late chunking are for previews.")
-    # Raises now what would go wrong with the first file.
+    # Raises now instead of with the first file.
     options_of(strategy, values, **_MODELS)
     return ChunkRule(_selector(files), strategy, values)
 
@@ -162,12 +162,12 @@ def _selector(files: str) -> Callable[[str, str], bool]:
 
 
 def options_for(path: str, language: str, options: ChunkOptions, embed: Embed | None = None) -> Options:
-    """Return the options of the first rule that is for a file; those given where none is.
+    """Return the options of the first rule for a file; without one, those given.
 
     Parameters:
         path: of the file, with "/" between parts.
         language: as in `Document.language`.
-        options: with the rules. Where "auto" is chosen, they hold unless the rule says otherwise.
+        options: with the rules. If "auto" is chosen, they apply unless the rule says otherwise.
         embed: for "semantic"; without it no such rule applies. "late" has no encoder here: the index embeds later.
 
     Raises:

@@ -140,7 +140,7 @@ def pooled(embeddings: TokenEmbeddings, spans: Sequence[Span], pooling: str) -> 
 def pooled_in_order(
     encoder: TokenEncoder, text: str, spans: Sequence[Span], pooling: str, overlap: int
 ) -> "Rows | None":
-    """Return what `pooled` returns, with only the tokens of one span and one window in memory.
+    """Return the same as `pooled`, with only the tokens of one span and one window in memory.
 
     Parameters:
         encoder, text, overlap: as in `embed_tokens`.
@@ -196,7 +196,7 @@ def _unit(vector: "Rows", rows: "Rows") -> "Rows":
     import numpy as np
 
     length = np.linalg.norm(vector)
-    if not length:  # Embeddings that cancel each other out.
+    if not length:  # Embeddings cancelling each other out.
         return _unit(rows[0], rows)
     unit: Rows = (vector / length).astype(np.float32)
     return unit

@@ -40,7 +40,6 @@ class DocumentType:
     """A row of the table.
 
     Attributes:
-        name: of the type.
         reads: tells if a document has this type, from its language and its first characters.
         strategy, options: the recommended ones.
         reason: the reason for them.
@@ -59,7 +58,7 @@ class DocumentType:
 _HEAD = 20_000
 _LEAST_MARKS = 3
 _LEAST_SHARE = 3
-"""Turns of a conversation begin at least one in so many non-blank lines."""
+"""At least one in this many non-blank lines begins a turn of a conversation."""
 
 _PLAIN = frozenset({MARKDOWN, *(row.name for row in PROSE_FORMATS)})
 

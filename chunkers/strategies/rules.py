@@ -101,7 +101,7 @@ TOKENIZER = Given(("encode", "decode", "count"), "a tokenizer (chunkers.tokens.T
 
 
 def rules_of(options: type[Any]) -> dict[str, Rule]:
-    """Return the rules of whole numbers and flags that a dataclass declares by `option`."""
+    """Return the rules of whole numbers and flags declared by `option` in a dataclass."""
     rules: dict[str, Rule] = {}
     for declared in fields(options):
         if (known := option_of(declared)) and known.at_least is not None and known.at_most is not None:

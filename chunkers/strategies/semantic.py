@@ -36,8 +36,8 @@ class SemanticOptions:
     Attributes:
         embed: from sentences to vectors; see `Embed`. Its errors pass unchanged.
         threshold: a chunk ends where the cosine of neighbouring sentences' vectors is lower. 0 to 1; None for the
-            cosine at which the stretches of this text have target_tokens on average. Cosines of one model are not those
-            of another: at .7 the built-in vectors end a chunk after nearly every sentence, others hardly ever.
+            cosine that gives stretches of target_tokens on average in this text. Cosines differ between models: at .7
+            the built-in vectors end a chunk after nearly every sentence, others hardly ever.
         markers: a heading, paragraph or item beginning with one of them always begins a chunk.
         target_tokens: size of the chunks made from a stretch over max_tokens. 128 to 4096.
         max_tokens: a longer stretch is divided, a longer sentence too. target_tokens to 8192.
@@ -130,13 +130,13 @@ def _vectors(sentences: Sequence[str], embed: Embed) -> "NDArray[np.float64]":
 
 
 def _calibrated(units: Sequence[Unit], likenesses: Sequence[float], target: int) -> float:
-    """Return the cosine below which so many sentences begin a stretch that these have the target's size on average."""
+    """Return the cosine for stretches of the target's size on average; a lower one begins a stretch."""
     wanted = round(sum(unit.size for unit in units) / target) - likenesses.count(_APART)
     free = sorted(likeness for likeness in likenesses if _APART < likeness < _TOGETHER)
     if wanted <= 0 or not free:
         return _APART
     at = free[min(wanted, len(free)) - 1]
-    # Of equal cosines all begin a stretch, or none: whichever is nearer to the number wanted.
+    # With equal cosines all begin a stretch, or none: whichever is nearer to the number wanted.
     below, with_equal = bisect_left(free, at), bisect_right(free, at)
     return nextafter(at, _TOGETHER) if with_equal - wanted <= wanted - below else at
 

@@ -169,7 +169,7 @@ def _overlapping(groups: Sequence[Group], limit: int, most: int) -> Iterator[Pie
 
 
 def _overlap_start(before: Group, room: int, most: int) -> int:
-    """Return the start of a group's last sentences for which another has room; never of the whole group."""
+    """Return the start of a group's last sentences that fit into another; never of the whole group."""
     starts = [before.start, *(unit.end for unit in before.units)]
     first = len(before.units)
     while first > max(len(before.units) - most, 1) and before.units[first - 1].size <= room:

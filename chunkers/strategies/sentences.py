@@ -27,18 +27,18 @@ _UNUSUAL_SPACE = later(r"[^\S\n ]")
 _SURROGATE = later("[\ud800-\udfff]")
 
 
-# Brackets and quotes that close a sentence are a part of it.
+# Closing brackets and quotes of a sentence are a part of it.
 _CLOSES = "」』）】〕〉》］｝〟｣”’\\]\\)"  # noqa: RUF001 - full-width
 _CLOSING = later(f"[{_CLOSES}]+")
 # A quotation with a full stop inside goes on with a particle: 「そうです。」と言った。
 _QUOTED = later(f"[.!?。！？][{_CLOSES}\"']{{1,4}}\\s?\\Z")  # noqa: RUF001 - full-width
 _PARTICLE = later("[\u3041-\u3096、―—]")
-# Words that begin a sentence, though they begin with a letter of a particle.
+# Words beginning a sentence, though they begin with a letter of a particle.
 _OPENS = later(
     "これ|それ|あれ|ここ|そこ|この|その|あの|こう[しい]|そう[しいで]|そして|しかし|しかも|また[、そ]|まず|さらに|すると|だから|ですが"
     "|とても|ところ|なお|なぜ|ならば|もし|もちろん|やがて|いま|つまり|たとえば|ただし|ちなみに|おそらく|きっと|みんな|わたし|ぼく|あなた"
 )
-# What is said ends with "!" or "?" and goes on without a bracket, or after a space or a line's end.
+# Speech ends with "!" or "?" and goes on without a bracket, or after a space or a line's end.
 _EXCLAIMED = later(r"[!?！？]\Z")  # noqa: RUF001 - full-width
 _SAID = later(r"と(?:[言云叫聞訊問答思尋呼書記述話語考感告怒笑泣声]|い[いうえわっ])|って(?!も)")
 
@@ -137,7 +137,7 @@ def _sentence_ends(text: str, span: Span) -> list[int]:
 
 
 def _closed(text: str, at: int, end: int) -> int:
-    """Return the end of a sentence with the brackets that close it at once."""
+    """Return the end of a sentence with the closing brackets right after it."""
     closing = None if text[at - 1].isspace() else _CLOSING.match(text, at, end)
     return closing.end() if closing else at
 

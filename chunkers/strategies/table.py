@@ -38,8 +38,8 @@ class Strategy:
         rules: the rule of every option.
         target: from a chunk to the option for its size in tokens; chunks over 150 % of it get a warning. Empty for a
             chunk of any size.
-        outline: from text, language and options to the pieces. They tile the text, except those which hold the
-            following pieces as a tree, and except for "javadoc", which keeps only documentation.
+        outline: from text, language and options to the pieces. They tile the text, except for those holding the
+            following pieces as a tree, and for "javadoc", which keeps only documentation.
         vectors: from text, chunks and options to one row a chunk, for a strategy with embeddings; None for no chunks.
     """
 

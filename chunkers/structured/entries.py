@@ -64,7 +64,7 @@ class _Container(NamedTuple):
     path: Path
     outer: Path
     lead: Entry | None = None
-    """Of its first piece, which so keeps the name of the container, however small it is."""
+    """For its first piece: it keeps the name of the container, however small it is."""
 
 
 class _Rows(NamedTuple):

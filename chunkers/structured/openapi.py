@@ -32,7 +32,7 @@ _FORMATS = r"(?:openapi|swagger|asyncapi)"
 _YAML_VERSION = re.compile(rf"""^["']?{_FORMATS}["']?[ \t]*:[ \t]*["']?\d""", re.MULTILINE)
 _JSON_VERSION = re.compile(rf'"{_FORMATS}"\s*:\s*"\d')
 _SORTED = re.compile(r'\s*\{\s*"(?:channels|components|definitions|basePath|consumes|host|info|externalDocs)"\s*:')
-"""The beginning of a text whose keys are sorted, so that its version stands behind large members."""
+"""The beginning of a text with sorted keys: its version stands behind large members."""
 _BRACES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')
 _STEPS = {"{": 1, "}": -1}
 _FEW = 3
@@ -47,7 +47,7 @@ class _Operation(NamedTuple):
 def is_openapi(text: str) -> bool:
     """Tell if a member of the root of a JSON or YAML text declares it as the description of an interface.
 
-    It mostly stands in the first lines. Tools that sort keys write it behind "components" and "info".
+    It mostly stands in the first lines. Key-sorting tools write it behind "components" and "info".
     """
     head = text[:_HEAD]
     if not head.lstrip().startswith("{"):

@@ -20,7 +20,7 @@ class Tally:
         self._hits = self._misses = self._stored = self._errors = 0
 
     def asked(self, keys: int, hits: int) -> None:
-        """Count a read of `keys` keys, of which `hits` were found."""
+        """Count a read of `keys` keys with `hits` found."""
         with self._lock:
             self._hits += hits
             self._misses += keys - hits

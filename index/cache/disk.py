@@ -21,12 +21,11 @@ _DAMAGED_FOLDER = "values-damaged"
 class DiskStore:
     """A `Store` in a folder, usable by any number of processes at once. Touches nothing yet.
 
-    Over the limit, the oldest stored values go first. A connection lasts for one batch, which costs about 0.1 ms. So a
-    file replaced by another process is noticed, and no connection stays open in a thread that ended.
+    Over the limit, the oldest stored values go first. A connection lasts for one batch, at a cost of about 0.1 ms. So a
+    file replaced by another process is noticed, and ended threads leave no open connection.
 
     Parameters:
         folder: a folder below it is used, readable only by its owner.
-        limit_bytes: of the file.
     """
 
     def __init__(self, folder: Path, limit_bytes: int) -> None:

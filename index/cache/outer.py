@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 class OuterLayer:
-    """A `Layer` over a `Store`. A store that failed is left alone for a while, so it costs no more time.
+    """A `Layer` over a `Store`. A failed store is left alone for a while and costs no more time.
 
     Parameters:
         open_store: called at the first use, and again after `close`; may raise `CacheError`.

@@ -31,7 +31,7 @@ _SETTINGS: Mapping[str, int | str] = {
     "sqlite_cache_size": 2**11,
     "sqlite_journal_mode": "wal",
     "sqlite_mmap_size": 2**26,
-    # Nothing waits for the disk: damage by a power failure is noticed, and the file begun anew.
+    # Nothing waits for the disk: damage by a power failure is noticed, and the file replaced by a new one.
     "sqlite_synchronous": 0,
 }
 _TYPES = {name: "text" if isinstance(value, str) else "integer" for name, value in _SETTINGS.items()} | dict.fromkeys(
@@ -136,7 +136,7 @@ def translating(folder: Path) -> Iterator[None]:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """Return SQLite's code; 0 if Python raised the error, as for text that isn't UTF-8."""
+    """Return SQLite's code; 0 if Python raised the error, as for invalid UTF-8."""
     return getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
 
 

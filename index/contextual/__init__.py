@@ -49,8 +49,7 @@ def open_writer(
 
     Parameters:
         options: provider, model, sizes, prices, budget.
-        cache: stores contexts; None to write each anew.
-        retries: for failed requests.
+        cache: stores contexts; None to write each again.
         clock: seconds; decides when a failed service is tried again.
 
     Raises:
@@ -79,7 +78,7 @@ def open_writer(
 
 
 def writer_name(options: ContextOptions) -> str:
-    """Identify provider, model and prompt: contexts under another name are written anew. Empty for "rules".
+    """Identify provider, model and prompt: contexts under another name are rewritten. Empty for "rules".
 
     It is part of a generation's recipe, so it depends on options alone: variables differ between clients.
     """

@@ -38,7 +38,7 @@ class Chat(Protocol):
         Raises:
             TransientError: the service failed this time.
             RefusedInputError: it refuses this prompt.
-            CqmError: it answers nothing until somebody corrects the settings or the service.
+            CqmError: it answers nothing until the settings or the service are corrected.
         """
 
     def close(self) -> None:

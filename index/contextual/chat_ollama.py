@@ -22,7 +22,7 @@ class OllamaChat(ServedChat):
 
     Parameters:
         options: model; address (default: the variable OLLAMA_HOST, else http://127.0.0.1:11434); key (default:
-            OLLAMA_API_KEY) for a server that wants one; time-out; tokens of the window and of an answer.
+            OLLAMA_API_KEY) for a server requiring one; time-out; tokens of the window and of an answer.
     """
 
     def __init__(self, options: ContextOptions, variables: Variables) -> None:

@@ -91,7 +91,7 @@ def _visible(text: str) -> str:
 
 
 def _bare(line: str) -> str:
-    """Remove preambles and enclosing quotes, in whatever order they enclose the line."""
+    """Remove preambles and enclosing quotes, in any order."""
     while True:
         inner = _unquoted(_PREAMBLE.sub("", line, count=1) if _PREAMBLE.match(line) else line).strip()
         if inner == line:

@@ -25,7 +25,6 @@ class Windows:
     """The windows of one document.
 
     Attributes:
-        text: of the document.
         beginning: characters at its start, shown with every window.
         spans: start and end of each window, in characters; ascending.
     """
@@ -45,7 +44,7 @@ class Windows:
 
 
 def cut_windows(text: str, window_tokens: int) -> Windows:
-    """Cut a document into windows that with its beginning have at most `window_tokens`, or 64 if that is more."""
+    """Cut a document into windows of at most `window_tokens` with its beginning, or 64 if larger."""
     tokens = max(window_tokens, _LEAST_TOKENS)
     if estimate(text) <= tokens:
         return Windows(text, 0, ((0, len(text)),))
@@ -77,7 +76,7 @@ def _pieces(text: str, longest: int) -> Iterator[str]:
 
 
 PROMPT_VERSION = 1
-"""Raise it with every change of the prompt or of the cleaning of answers: then stored contexts are written anew."""
+"""Raise it with every change of the prompt or of the cleaning of answers: stored contexts are rewritten then."""
 
 _TASK = """
 Write one or two plain sentences ({least} to {most} tokens) that situate this part within the document above, so that \
@@ -91,7 +90,7 @@ _TASK_JA = """
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The parts of a question in one language: the line before the chunk, its section in that line, and the task."""
+    """The parts of a question in one language: the line before the chunk, its section in the line, and the task."""
 
     before: str
     section: str

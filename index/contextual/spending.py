@@ -16,12 +16,11 @@ _FRAME_TOKENS = 64
 class Spending:
     """Usage and budget of a writer; its methods may be called from any thread.
 
-    A request is not begun if it may cost more than the rest of the budget: its highest possible cost is set aside while
-    it is under way. Charges for requests that were never answered are unknown and not counted.
+    A request is refused if it may cost more than the rest of the budget: its highest possible cost is set aside while
+    it is under way. Charges for unanswered requests are unknown and not counted.
 
     Parameters:
         price: of its tokens; None if unknown, then no budget is allowed.
-        max_tokens: of an answer.
         budget_usd: until the writer is closed; 0 for no limit.
     """
 

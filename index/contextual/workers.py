@@ -73,11 +73,7 @@ Result = TypeVar("Result")
 
 
 class Workers(Generic[Result]):
-    """At most `most` threads, started when needed. The standard executor's threads would be joined at exit.
-
-    Parameters:
-        most: number of threads.
-    """
+    """At most `most` threads, started when needed. The standard executor's threads would be joined at exit."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -132,11 +132,11 @@ def open_regular(folder: int | Path, path: str) -> int:
 
 
 def read_small(path: Path, most: int) -> bytes:
-    """Read a small file whose last part may not be a link, such as settings, ignore files and git's files.
+    """Read a small file that may not be a link itself, such as settings, ignore files and git's files.
 
     Parameters:
         path: absolute; the folders above may be links.
-        most: largest number of bytes; of a larger file the first `most` + 1 are returned.
+        most: largest number of bytes; a larger file gives its first `most` + 1.
 
     Raises:
         NotRegularError: it is no regular file; devices and pipes are not read.

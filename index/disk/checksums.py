@@ -60,7 +60,7 @@ def seal(place: Path, known: Prints) -> None:
     # Without a seal the next opening checks the parts themselves.
     with suppress(OSError, StoreError):
         prints = {}
-        # A generation has hundreds of files, and each process that opens it looks at them all: so no `Path` for each.
+        # A generation has hundreds of files, and each process opening it looks at them all: no `Path` for each.
         for path in _files(str(place)):
             info = os.lstat(path)
             if not problem_of_file(info):
@@ -108,7 +108,7 @@ def _digest(path: str) -> str:
     """Hash a file without its zeros: most of a shard's files are allocated far beyond their content."""
     hashed = hashlib.blake2b(digest_size=16)
     with os.fdopen(os.open(path, FILE_FLAGS), "rb", buffering=0) as file:
-        # In memory a file has no holes, so there may be megabytes of zeros to read: new memory for each block takes
+        # In memory a file has no holes: there may be megabytes of zeros to read. New memory for each block would take
         # longer than that.
         buffer = memoryview(bytearray(min(_BLOCK, os.fstat(file.fileno()).st_size)))
         for start in _places_with_data(file.fileno()):

@@ -57,10 +57,10 @@ _AT_ONCE = 16
 
 
 class Tree:
-    """A folder tree; syncs the files and folders that are new since the last sync.
+    """A folder tree; syncs the files and folders new since the last sync.
 
-    A file that has grown counts as new; other changes inside a file are synced by the writer. Each sync makes the disk
-    flush its own cache, which takes some milliseconds even without changes.
+    A grown file counts as new; other changes inside a file are synced by the writer. Each sync makes the disk flush its
+    own cache: some milliseconds even without changes.
     """
 
     def __init__(self, place: Path) -> None:
@@ -133,7 +133,7 @@ class _Version(NamedTuple):
 
 
 def _sync_each(sync: Callable[[str], None], paths: Sequence[str]) -> None:
-    """Sync paths, some of which may vanish meanwhile; in parallel, so a journal can combine them.
+    """Sync paths in parallel, so that a journal can combine them; some may vanish meanwhile.
 
     Raises:
         StoreError: the disk fails, or no thread can be started.
@@ -166,7 +166,7 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def is_replaceable(path: Path) -> bool:
-    """Return whether a new file may be renamed to a path: not to that of a device, pipe, link or folder."""
+    """Return whether a new file may be renamed to a path: it must not be a device, pipe, link or folder."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -185,7 +185,7 @@ def replace_passing_file(path: Path, text: str) -> None:
 def _replace(path: Path, text: str, *, is_synced: bool) -> None:
     with names_in(path.parent) as (before, descriptor):
         name, new = f"{before}{path.name}", f"{before}{path.name}.new"
-        # Left behind by a process that died, or brought by a clone.
+        # Left behind by a dead process, or brought by a clone.
         with suppress(FileNotFoundError):
             os.unlink(new, dir_fd=descriptor)
         # Must be a new name in the folder itself, so no link is followed.
@@ -242,10 +242,7 @@ def _sync_opened(path: Path | str, opened: int) -> None:
 
 
 def sync_opened(opened: int) -> None:
-    """Write what a file holds to its disk; macOS leaves it in the disk's own memory at fsync, see its fcntl(2).
-
-    Parameters:
-        opened: descriptor of the file.
+    """Write a file's contents to its disk; at fsync, macOS leaves them in the disk's own memory, see its fcntl(2).
 
     Raises:
         OSError: the disk fails.

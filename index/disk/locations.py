@@ -165,7 +165,7 @@ def cache_folder(options: IndexOptions) -> Path:
 
 
 def owner_folder(options: IndexOptions) -> Path:
-    """Return the folder of the process that owns this user's indexes: where it listens, and its log."""
+    """Return the folder of the process owning this user's indexes: for its socket and its log."""
     return (options.home or user_cache_path("cqm")) / "owner"
 
 
@@ -210,7 +210,7 @@ def _unwritable(folder: Path, error: OSError) -> StoreError:
 
 
 def untaken_lock(folder: Path, error: OSError) -> StoreError:
-    """Return the error of a lock in an index folder that the system refuses."""
+    """Return the error for a lock in an index folder refused by the system."""
     if error.errno == errno.EROFS:
         message = f"The index in {folder} is on a file system for reading only."
         return ReadOnlyError(message, remedy="Mount it for writing, or choose another place with index.home.")
@@ -221,7 +221,7 @@ def untaken_lock(folder: Path, error: OSError) -> StoreError:
 def _require_own_home(home: Path) -> None:
     """Check that nobody else can replace this user's indexes.
 
-    In a folder with the sticky bit others can only make folders of their own, which are refused.
+    In a folder with the sticky bit others can only make folders of their own; these are refused.
 
     Raises:
         FileNotFoundError: it does not exist yet.
@@ -325,11 +325,11 @@ class IndexLock:
         """Check that the lock is still held.
 
         Raises:
-            StoreError: the folder or the lock file was deleted; another process may have made them anew.
+            StoreError: the folder or the lock file was deleted; another process may have recreated them.
         """
         if not self.is_held():
             message = f"The index in {self._folder} was deleted or replaced while it was open."
-            remedy = "Try again in some seconds, or start CQM again: what is missing is made anew."
+            remedy = "Try again in some seconds, or start CQM again: the missing part is remade."
             raise StoreError(message, remedy=remedy)
 
     def is_held(self) -> bool:

@@ -1,4 +1,4 @@
-"""Prove that a `.cqm/` inside a project was made by this user's CQM and didn't come with the project.
+"""Prove that this user's CQM made a `.cqm/` inside a project: it must not come with the project.
 
 The index lies in `.cqm/ID/` with a random ID, so a repository cannot name files in it beforehand. `.cqm/id` holds the
 same ID. It names a note in the user's own cache with the device, inode and birth time of `.cqm/`. A copy has another
@@ -124,7 +124,7 @@ def prove_folder(inside: Path) -> Path:
 
 
 def forget_folder(folder: Path) -> None:
-    """Delete a `.cqm/`, whose index is already deleted, and its proof.
+    """Delete a `.cqm/` after its index, and its proof.
 
     Parameters:
         folder: of the index, from `proven_folder`; empty or gone.
@@ -155,7 +155,7 @@ def _foreign(inside: Path, problem: str) -> ForeignIndexError:
 
 
 def _made(inside: Path, notes: Path) -> Path:
-    """Create `.cqm/` and its content; an empty one may be left over from a process that died."""
+    """Create `.cqm/` and its content; a dead process may have left an empty one."""
     with suppress(FileNotFoundError):
         inside.rmdir()
     inside.mkdir(mode=0o700)

@@ -26,12 +26,12 @@ def _file_on_disk(path: Path) -> int:
     info = path.lstat()
     if blocks := getattr(info, "st_blocks", 0):
         return int(blocks) * _BLOCK
-    # A file of holes only, or a file system that knows no blocks.
+    # A file of holes only, or a file system without blocks.
     return _bytes_of_data(path) if info.st_size and stat.S_ISREG(info.st_mode) else 0
 
 
 def _bytes_of_data(path: Path) -> int:
-    """Count the bytes of a file in pages that are not zero; all of them where another process keeps it to itself."""
+    """Count the bytes of a file in pages that are not zero; all of them if another process holds it exclusively."""
     try:
         with path.open("rb") as file:
             if hasattr(os, "SEEK_DATA") and _is_hole(file.fileno()):

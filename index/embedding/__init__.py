@@ -42,7 +42,7 @@ def open_embedder(options: EmbeddingOptions, variables: Variables) -> Embedder |
 
 
 def rows_of(embedder: Embedder, texts: Sequence[str]) -> "NDArray[np.float32]":
-    """Embed texts, a row each; one that can't be embedded (a rule, a lone sign) has zeros, which are like nothing.
+    """Embed texts, a row each; a text without meaning (a rule, a lone sign) has zeros, similar to nothing.
 
     Parameters:
         embedder: of the vectors, shape (texts, dimensions).

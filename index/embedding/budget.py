@@ -19,7 +19,6 @@ class DocumentBudget:
 
     Parameters:
         usd: budget until the model is closed.
-        usd_per_million_tokens: the price.
         spent: returns the dollars spent on documents so far.
     """
 

@@ -45,7 +45,6 @@ def ollama_embedder(
     Parameters:
         options: the address defaults to the variable OLLAMA_HOST, else http://127.0.0.1:11434; the key's variable,
             for a server with a key, to OLLAMA_API_KEY.
-        retries: for failed requests.
     """
     clock = Clock()
     return ServedEmbedder(options, lambda: _find(options, variables, retries, clock), retries, clock)

@@ -43,7 +43,6 @@ def openai_embedder(
     Parameters:
         options: the provider is a row of `PRESETS`, with defaults for model, address, key variable and limits. An
             endpoint on this machine needs no key; one without a default model needs a name unless it lists its models.
-        retries: for failed requests.
     """
     return ServedEmbedder(options, lambda: _find(options, variables, retries), retries, Clock())
 

@@ -112,7 +112,7 @@ def spaces_known(options: IndexOptions) -> dict[str, int]:
     preferred = [one for route in TEXT_ROUTES for one in in_order(options, route)[:1] if one.provider == _IN_PROCESS]
     spaces: dict[str, int] = {}
     for one in preferred:
-        # A model that does not exist is told when it is asked to embed.
+        # A missing model is reported when it is asked to embed.
         with suppress(EmbeddingError):
             if embedder := open_embedder(one, NO_VARIABLES):
                 spaces[embedder.space().vector_name] = embedder.space().dimensions
@@ -188,7 +188,7 @@ def _guarded(
         raise EmbeddingError(f"{options.provider!r} embeds nothing.")
     budget = _budget(embedder, options, routes.budget_usd, variables)
     in_process = options.provider == _IN_PROCESS
-    # A vector that is computed here is there sooner than one from a cache.
+    # Computing a vector here is faster than reading it from a cache.
     if budget is not None or not in_process:
         embedder = CachedEmbedder(embedder, cache, budget)
     return GuardedModel(name, embedder, Breaker(routes.retry_seconds), in_process=in_process)

@@ -36,7 +36,7 @@ _LEAST_SECONDS = 0.05
 
 
 class Route(StrEnum):
-    """Kind of a text, for choosing its model. LATE: of documents that are read whole, then pooled chunk by chunk."""
+    """Kind of a text, for choosing its model. LATE: documents are read whole, then pooled chunk by chunk."""
 
     CODE = "code"
     PROSE = "prose"
@@ -44,7 +44,7 @@ class Route(StrEnum):
 
 
 TEXT_ROUTES = (Route.CODE, Route.PROSE)
-"""Those of texts that are embedded one by one."""
+"""Routes of texts embedded one by one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,7 +184,7 @@ class GuardedModel:
         return result
 
     def _meet_again(self) -> None:
-        """Meet the model anew after a failure, trying it with a short text: it may be another one by now.
+        """Try the model with a short text after a failure: it may be another one by now.
 
         Calls under way in other threads keep their connections.
         """
@@ -253,7 +253,7 @@ class Routes:
             self._of_route[route] = tuple(sorted(row, key=lambda model: place.get(model.name, len(place))))
 
     def refresh(self) -> None:
-        """Notice models that changed under the same name, if a cheap request shows it."""
+        """Notice models changed under the same name, if a cheap request shows it."""
         for model in self.models:
             model.refresh(self._query_seconds)
 
@@ -271,7 +271,7 @@ class Routes:
             return None
 
     def embed(self, route: Route, texts: Sequence[str], *, fallbacks: bool = True) -> Routed:
-        """Embed texts in one space: with the route's first model that works, or without fallbacks with its first."""
+        """Embed texts in one space: with the route's first working model, or, without fallbacks, with its first."""
         reasons = []
         for model in self._of_route[route] if fallbacks else self._of_route[route][:1]:
             try:

@@ -3,8 +3,8 @@
 A text's vector is the direction of the sum of its tokens' vectors, as in WordLlama and model2vec. The vectors are
 trained on pairs of questions and code by `training/vectors.py`, from packages used for no reported figure. Before
 tokenizing, identifiers are split at case and underscores and lower-cased. A word occurring n times counts 1 + ln n
-times (sublinear tf, Manning et al., Introduction to Information Retrieval, 6.4.1), so a frequent `self` doesn't drown
-the rest; the lengths of the trained vectors are the only other weights.
+times (sublinear tf, Manning et al., Introduction to Information Retrieval, 6.4.1): a frequent `self` doesn't drown the
+rest. The lengths of the trained vectors are the only other weights.
 
 Words of at most 32 characters become tokens by byte pair encoding with byte fallback, read from a file of the
 `tokenizers` library. The library itself takes 28 MB with its dependencies.
@@ -250,7 +250,7 @@ class _LoadedModel:
         counted = [Counter(words_of(text)) for text in texts]
         tokens = [list(map(self.tokens_of, counts)) for counts in counted]
         sizes = [list(map(len, each)) for each in tokens]
-        # Of all texts at once: calls of NumPy took a third of the time of a text.
+        # All texts at once: separate calls of NumPy took a third of a text's time.
         rows = np.fromiter(chain.from_iterable(chain.from_iterable(tokens)), np.intp)
         weights = 1 + np.log(np.fromiter(chain.from_iterable(counts.values() for counts in counted), np.float32))
         weights = np.repeat(weights, np.fromiter(chain.from_iterable(sizes), np.intp))
@@ -303,14 +303,14 @@ def _load(model: StaticModel, folder: Path, dimensions: int) -> _LoadedModel:
 
 
 class _Tokens(NamedTuple):
-    """Numbers of tokens, and ranks of pairs that merge, lowest first."""
+    """Numbers of tokens, and ranks of merging pairs, lowest first."""
 
     vocabulary: dict[str, int]
     ranks: dict[tuple[str, str], int]
 
 
 def word_pieces(file: bytes) -> Pieces:
-    """Return the tokenizer of a file: a word that is a token stays whole, another is merged from its characters.
+    """Return the tokenizer of a file: a token's word stays whole, any other is merged from its characters.
 
     A word longer than `_LONGEST_MERGED` is merged in parts: the time grows with the square of a part's length.
 
@@ -348,7 +348,7 @@ def _merged(word: str, model: _Tokens) -> tuple[int, ...]:
 
 
 def _characters(word: str, vocabulary: dict[str, int]) -> Iterator[str]:
-    """Yield the characters of a word; the bytes of a character that is no token."""
+    """Yield the characters of a word; for a character without token, its bytes."""
     for character in word:
         if character in vocabulary:
             yield character

@@ -10,7 +10,7 @@ from cqm.index.evaluation.metrics import Rank, ndcg, passes, recall, reciprocal_
 
 DEPTH = 10
 BUDGETS = (500, 1000, 2000, 4000)
-"""Tokens of output for which recall is measured; an agent pays for them."""
+"""Token budgets for measuring recall; an agent pays for tokens."""
 
 
 class Span(NamedTuple):
@@ -240,5 +240,5 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _average(values: Sequence[float]) -> float:
-    # `statistics` takes 40 ms to import, in each command that shows an answer.
+    # `statistics` takes 40 ms to import, in each command showing an answer.
     return fsum(values) / len(values)

@@ -16,9 +16,9 @@ _MOST_OUTPUT = 1 << 20
 def run_bounded(
     command: Sequence[str], seconds: float, *, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program without input; return its exit code and the end of its output. What it started is killed with it.
+    """Run a program without input; return its exit code and the end of its output. Its children are killed with it.
 
-    The output goes to files: a child that outlives the program would hold its pipes open, and is not waited for.
+    The output goes to files: a child outliving the program would hold its pipes open. Nobody waits for that child.
 
     Parameters:
         seconds: longest time; then it is killed.

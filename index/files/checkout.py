@@ -50,9 +50,9 @@ def head(folder: Path) -> str | None:
 
 
 def commit_named(folder: Path, name: str) -> str:
-    """Return the id that a branch or tag of a folder's repository has; empty if there is none, or it cannot be read.
+    """Return the id of a branch or tag of a folder's repository; empty if there is none, or it cannot be read.
 
-    A tag with a message has an id of its own, which git takes for its commit.
+    A tag with a message has an id of its own; git takes it for the commit.
     """
     place = git_folder_of(folder)
     for kind in ("heads", "tags", "remotes") if place else ():

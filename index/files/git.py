@@ -1,14 +1,14 @@
 """The git command line. Only this module starts git, and never with a repository's own settings.
 
-A repository's settings can name programs, files to read and servers to ask, so git never runs inside of one. Tracked,
+A repository's settings can name programs, files to read and servers to ask. So git never runs inside of one. Tracked,
 ignored and checked-out paths are read from files (`git_folder`, `git_index`, `ignore_file`, `checkout`). git answers
 only:
 - the user's ignore file for all repositories: asked outside of any repository;
-- the number of commits between two, lists of commits and the lines that they changed: asked in an empty repository of
-  ours, which borrows the other's objects;
+- the number of commits between two, lists of commits and their changed lines: asked in an empty repository of ours that
+  borrows the other's objects;
 - its version, for `cqm doctor`.
 
-It clones only what the user lists, for `cqm bulk`: see `clone_newest`.
+It clones only repositories listed by the user, for `cqm bulk`: see `clone_newest`.
 
 Without git, or if it refuses, hangs or dies, there is no answer.
 """
@@ -97,9 +97,9 @@ _OFF_TO_CLONE = {
     "transfer.bundleURI": "false",
 }
 _SET_TO_CLONE = _SET | {
-    # No program that an address names (`ext::`), nothing unencrypted.
+    # No program named by an address (`ext::`), nothing unencrypted.
     "GIT_ALLOW_PROTOCOL": "https:ssh:file",
-    # A server that sends nothing for minutes is given up.
+    # A server silent for minutes is given up.
     "GIT_HTTP_LOW_SPEED_LIMIT": "1",
     "GIT_HTTP_LOW_SPEED_TIME": "300",
     "GIT_LFS_SKIP_SMUDGE": "1",
@@ -248,7 +248,7 @@ def said_of(place: GitFolder, commit: str, arguments: Sequence[str], most_bytes:
     """Ask git about the objects of a repository, in an empty one of ours without its refs and settings.
 
     Parameters:
-        commit: any whole id of a commit, which tells the form of ids.
+        commit: any whole id of a commit, to tell the form of ids.
         arguments: of a command only reading objects.
         most_bytes: longest output.
 
@@ -282,7 +282,7 @@ def _make_empty_repository(place: Path, form: str) -> None:
 
 @lru_cache(maxsize=8)
 def _named_ignore_file(git: str | None, *_passed: str | None) -> str:
-    """Return the ignore file that the user's settings name; "" for none.
+    """Return the ignore file named in the user's settings; "" for none.
 
     Raises:
         OSError: see `_answer`.

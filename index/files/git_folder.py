@@ -1,7 +1,7 @@
 """Find a work tree's git folders, as in gitrepository-layout(5), and read small files in them.
 
 All of it may be a stranger's: a file is read only up to a limit, and only if it is a regular one and no link. The
-folders named by `.git` and `commondir` may lie anywhere; of one that does not name its work tree in turn
+folders named by `.git` and `commondir` may lie anywhere. If one does not name its work tree in turn
 (`names_each_other`), only a commit's id is ever shown.
 """
 
@@ -24,7 +24,7 @@ _WORK_TREE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _PARTS = ("objects", "refs", "packed-refs", "reftable")
-"""All that a repository's commits are read from; a stranger's may be links to another repository's."""
+"""The sources of a repository's commits; a stranger's may be links to another repository's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,10 @@ def is_other_checkout(top: Path, around: Iterable[Path]) -> bool:
 
 
 def names_each_other(place: GitFolder) -> bool:
-    """Whether a repository is the work tree's own, so that its commits may be shown.
+    """Whether a repository is the work tree's own: only then may its commits be shown.
 
     A stranger's `.git` may be a link to any repository of this machine, or name one in a file, as those of worktrees
-    and submodules do. Git notes in these which work tree they belong to.
+    and submodules do. Git notes in these their work tree.
     """
     own, common = (os.path.realpath(it) for it in (place.own, place.common))
     if common not in {own, os.path.dirname(os.path.dirname(own))}:  # noqa: PTH120 - texts
@@ -115,7 +115,7 @@ def _work_trees(own: str) -> Iterator[str]:
 
 
 def shallow_commits(place: GitFolder) -> frozenset[str]:
-    """Return the ids of the commits whose parents a shallow clone lacks; empty for a whole repository."""
+    """Return the ids of commits with parents missing in a shallow clone; empty for a whole repository."""
     try:
         read = read_small(place.common / "shallow", _MOST_SETTINGS_BYTES)
     except OSError:
@@ -134,7 +134,7 @@ def read_line(path: Path) -> str:
 
 
 def line_in(content: bytes, path: Path) -> str:
-    """Return the only line of a small file of git, of which one byte more than it may have was read.
+    """Return the only line of a small file of git, read up to one byte beyond its limit.
 
     Raises:
         ValueError: it is too long, or no text.

@@ -12,7 +12,7 @@ _MOST_BYTES = 256 << 20
 _MOST_PATH_BYTES = 4096
 _HEAD = 12
 _HASH_SIZES = (20, 32)
-"""Of SHA-1 and SHA-256. The file doesn't state which one it uses; the entries fit only with the right one."""
+"""Sizes of SHA-1 and SHA-256. The file doesn't state its own; the entries fit only with the right one."""
 _STAT_BYTES = 40
 _EXTENDED = 0x40
 """In the first byte of an entry's flags: two more bytes of flags follow."""

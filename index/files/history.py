@@ -94,7 +94,7 @@ def _commits_in(said: str) -> Iterator[Commit]:
 
 
 def commit_of(folder: Path, head: str, prefix: str) -> Commit | None:
-    """Return the commit whose id begins with some digits, or that a tag's id stands for; None for none, or several."""
+    """Return the commit with the first digits of an id, or of a tag's id; None for none or several."""
     form = ["rev-list", "--max-count=1", "--format=%ct %s", "--end-of-options", prefix, "--"]
     said = _asked(folder, head, form, _MOST_LOG_BYTES)
     return next(_commits_in(said or ""), None)
@@ -152,6 +152,6 @@ def _hunks_in(said: str) -> dict[str, list[Hunk]]:
 
 
 def _range(start: str, count: str | None) -> range:
-    """Return a hunk's lines; of none, the place behind the line that it names."""
+    """Return a hunk's lines; for an empty hunk, the place behind its line."""
     first, size = int(start), int(count or 1)
     return range(first, first + size) if size else range(first + 1, first + 1)

@@ -34,9 +34,9 @@ GIT_FILE = ".gitignore"
 IGNORE_FILE = ".cqmignore"
 _BOTH = frozenset({GIT_FILE, IGNORE_FILE})
 _MOST_WEIGHT = 512 << 10
-"""Of the ignore files applying to one folder; above it, those of deeper folders don't count."""
+"""Largest weight of the ignore files applying to one folder; above it, those of deeper folders don't count."""
 _MOST_WEIGHT_OF_TREE = 4 << 20
-"""Of all ignore files in a tree, each of which takes time to read; further ones don't count."""
+"""Limit for all ignore files in a tree, since each takes time to read; further ones don't count."""
 
 
 class Standing(Enum):

@@ -10,9 +10,9 @@ from functools import lru_cache
 from cqm.index.files.wildmatch import GlobError, name_regex, path_regex, plain_length
 
 MOST_BYTES = 1 << 20
-"""Of an ignore file; a longer one doesn't count."""
+"""Largest ignore file; a longer one doesn't count."""
 _MOST_GLOB_CHARACTERS = 64 << 10
-"""Of all globs with special characters in a file, since each is tried on every path; further ones don't count."""
+"""Most characters in a file's globs with special characters, as each is tried on every path; others don't count."""
 _CHARACTERS_OF_RUN = 64
 """Weight of a change between ignoring lines and lines bringing back."""
 _MOST_CACHED_BYTES = 32 << 10
@@ -28,7 +28,7 @@ Line = tuple[str, bool, bool]
 
 @dataclass(frozen=True, slots=True)
 class _Globs:
-    """Globs, one of which must match a path."""
+    """Globs; one of them must match a path."""
 
     names: frozenset[str] = frozenset()
     endings: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Find the paths of a tree in scope by walking it with descriptors.
 
-Folders are opened below the root without following links, so nothing outside of the tree is listed, even while somebody
-replaces folders by links.
+Folders are opened below the root without following links, so nothing outside of the tree is listed, even while folders
+are replaced by links.
 """
 
 import os
@@ -141,7 +141,7 @@ def _walk(rules: TreeRules, folders: Folders, root: int | Path, top: tuple[str, 
                         waiting.append((path, inner))
         except OSError:
             if not folder:
-                # Without descriptors, say: a tree that cannot be looked at is not an empty one.
+                # Out of descriptors, for example: an unreadable tree is not an empty one.
                 raise
             # Its entry was listed before: it has just vanished, or is listed as unreadable.
             folders.names.setdefault(folder, frozenset())

@@ -1,7 +1,7 @@
 """Scan a tree for files to index and files to skip, with the reasons; read one of them.
 
-A folder skipped as a whole is one entry. Links are never followed, so nothing outside the root is read. A file whose
-name is not valid Unicode is skipped as undecodable, under its name with the invalid bytes escaped.
+A folder skipped as a whole is one entry. Links are never followed, so nothing outside the root is read. A file with a
+name in invalid Unicode is skipped as undecodable, under its name with the invalid bytes escaped.
 """
 
 import errno
@@ -43,7 +43,7 @@ _FACTORS = {
     **dict.fromkeys((".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".texi", ".texinfo"), 4),
 }
 """Times `ScanOptions.max_file_bytes`, by suffix: fonts and images fill PDFs and notebooks, and 20 MB of a PDF contain
-about 1 MB of text. Changelogs of several MB are read in half a second a MB. Of JSON, YAML and SQL the text decides."""
+about 1 MB of text. Changelogs of several MB are read in half a second a MB. For JSON, YAML and SQL the text decides."""
 
 _REASONS = (
     (EncryptedError, SkipReason.ENCRYPTED),
@@ -63,11 +63,11 @@ class FoundFile:
     """A file in scope, or a skipped one.
 
     Attributes:
-        path: relative to the root, with "/" between parts; the name of the root if that is a file.
+        path: relative to the root, with "/" between parts; the root's name if the root is a file.
         size: in bytes; 0 for a folder.
         mtime_ns: modification time in nanoseconds since the epoch.
-        skip: the reason for skipping it; None if it is to be read. A folder without a reason cannot be read:
-            `read_file` reports the error.
+        skip: the reason for skipping it; None to read it. A folder without a reason cannot be read: `read_file` reports
+            the error.
         ctime_ns: time of the inode's last change, likewise: it reveals a change with equal size and modification time.
             On Windows, the file's creation time.
     """
@@ -148,7 +148,6 @@ def read_file(root: Path, path: str, options: ScanOptions) -> ReadFile:
     """Read and decode one file found by `scan`, or find in its content the reason to skip it.
 
     Parameters:
-        root: the real path scanned.
         path: relative to the root, from `scan`.
 
     Raises:
@@ -166,7 +165,7 @@ def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
 
     Parameters:
         root: the real path scanned: a folder, or a single file.
-        path: relative to the root; the name of the root if that is a file.
+        path: relative to the root; the root's name if the root is a file.
 
     Raises:
         VanishedFileError: it no longer exists.
@@ -186,9 +185,9 @@ def read_bytes(root: Path, path: str, options: ScanOptions) -> FileBytes:
 
 
 def is_settled(mtime_ns: int, ctime_ns: int, read_at_ns: int) -> bool:
-    """Return whether a write after the reading of a file must have given it other times.
+    """Return whether a write after reading a file must have changed its times.
 
-    One that may not is read again, as git does with racily clean entries. A time ahead of the clock never settles.
+    Otherwise the file is read again, as git does with racily clean entries. A time ahead of the clock never settles.
 
     Parameters:
         mtime_ns, ctime_ns: as in `FoundFile`.
@@ -267,7 +266,7 @@ def _found(path: str, status: os.stat_result, options: ScanOptions) -> FoundFile
         path, reason = readable_path(path), SkipReason.UNDECODABLE
     shown = shown_path(path)
     if shown != path and options.secrets.redact and not is_allowed_path(path, options.secrets.allow_paths):
-        # Nothing that names a file by its secret may be stored or shown.
+        # A path with a secret in it may not be stored or shown.
         path, reason = shown, SkipReason.SECRET
     return FoundFile(path, status.st_size, status.st_mtime_ns, reason, status.st_ctime_ns)
 
@@ -307,7 +306,7 @@ def _is_unicode(path: str) -> bool:
 
 
 def readable_path(path: str) -> str:
-    """Return a path as it is stored and shown: bytes that are no text are escaped."""
+    """Return a path as stored and shown: undecodable bytes are escaped."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -330,7 +329,7 @@ def _read(folder: int | Path, path: str, options: ScanOptions) -> FileBytes:
         reason = SkipReason.TOO_LARGE if status.st_size > most else None
         if reason is None and not is_readable(path, data):
             reason = SkipReason.BINARY
-        # No more at once than the file has: room is made for all that is asked for.
+        # No more at once than the file has: memory is reserved for everything asked for.
         step = max(HEAD_BYTES, status.st_size)
         while reason is None and len(data) <= most and (more := file.read(min(step, most + 1 - len(data)))):
             data += more
@@ -354,7 +353,7 @@ def _decoded(read: FileBytes, path: str, options: ScanOptions) -> ReadFile:
     reason = reason_by_text(path, text, options)
     if reason:
         return _skipped(read, reason)
-    # Loaded by the process that forks workers, and by nobody who has others read.
+    # Loaded by the process forking the workers only: its clients don't read.
     from cqm.index.secrets.redaction import redact
 
     redacted = redact(text, path, options.secrets)

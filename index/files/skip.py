@@ -95,7 +95,7 @@ SQL_SUFFIXES = (".sql", ".ddl", ".dml", ".psql", ".pgsql", ".mysql")
 
 _FOR_READERS = frozenset({CODE, DOCUMENTATION})
 _HEAD = 4_000
-"""Characters that tell the language of a file."""
+"""Characters to read for a file's language."""
 
 Names = AbstractSet[str]
 

@@ -1,7 +1,7 @@
 """Keep in memory the fields of chunks and files needed for ranking.
 
 In a search only the store's searches cost more than reading them, and most chunks answering one question were
-candidates for another. The cache equals the manifest: chunks of a file written since are read anew.
+candidates for another. The cache equals the manifest: chunks of a file written since are read again.
 """
 
 import threading
@@ -46,7 +46,7 @@ class Candidates:
         return found + self._read(unknown) if unknown else found
 
     def _read(self, ids: Sequence[str]) -> list[Candidate]:
-        # Taken before the rows: chunks written in between count as older than they are, and are read once more.
+        # Taken before the rows: chunks written in between count as older, and are read again.
         read_at = self._manifest.commits
         rows = self._manifest.columns_of(ids, _COLUMNS)
         # Tuples of names: the collector of cycles looks at lists again and again.
@@ -61,10 +61,10 @@ class Candidates:
         return read
 
     def generated(self) -> frozenset[str]:
-        """Return the paths of indexed files that a tool wrote; read again after each commit."""
+        """Return the paths of generated files in the index; read again after each commit."""
         commits, paths = self._generated
         if commits != self._manifest.commits:
-            # Taken before the paths: what is committed in between is looked at once more.
+            # Taken before the paths: a commit in between is looked at again.
             commits = self._manifest.commits
             before, paths = paths, self._manifest.generated()
             if paths != before:
@@ -77,11 +77,10 @@ class Candidates:
     def texts(
         self, chunks: Sequence[Candidate], read: Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]
     ) -> list[str]:
-        """Return what is shown of chunks; those that are long gone have an empty text.
+        """Return the shown texts of chunks; long gone ones have an empty text.
 
         Parameters:
-            chunks: found by a search.
-            read: returns payloads with `text` and `content` by id; asked for chunks whose text is not remembered.
+            read: returns payloads with `text` and `content` by id; asked for chunks without a remembered text.
         """
         texts = [self._texts.get(chunk.digest, "") for chunk in chunks]
         unknown = [chunk.id for chunk, text in zip(chunks, texts, strict=True) if not text]

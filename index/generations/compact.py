@@ -14,8 +14,8 @@ from cqm.index.store.edge import EdgeStore
 def copy_generation(source: Generation, options: IndexOptions, variables: Variables) -> Generation:
     """Copy a complete generation to a new folder beside it and open it.
 
-    Every point is written into a new shard. Edge's own `optimize` frees as much of the segments, but leaves the log as
-    large as it was (41 of 73 MB, measured), can't run during searches, and works in place.
+    Every point is written into a new shard. Edge's own `optimize` frees as much of the segments, but keeps the whole
+    log (41 of 73 MB, measured), can't run during searches, and works in place.
 
     Raises:
         StoreError, ManifestError: it is not complete or on a server, or cannot be read or written; a partial copy is
@@ -42,5 +42,5 @@ def copy_generation(source: Generation, options: IndexOptions, variables: Variab
             store.upsert(points)
     finally:
         store.close()
-    # Also checks that every point is there.
+    # Also checks that no point is missing.
     return open_generation(place.parent, place.name, options, variables)

@@ -188,7 +188,7 @@ class Lineage:
 
     @contextmanager
     def anew(self, prepare: Callable[[Path], None] | None = None) -> Iterator[Generation]:
-        """Yield an empty generation whose folder `prepare` has filled; it is deleted unless it serves at the end."""
+        """Yield an empty generation in a folder filled by `prepare`; it is deleted unless it serves at the end."""
         former, begun = self.building, self._begun_anew(prepare)
         self.building = begun
         try:
@@ -202,10 +202,10 @@ class Lineage:
                 self._readers.let_go(begun)
 
     def put_in_place(self, made: Path, source: Generation, place: Path) -> None:
-        """Make a folder the place of a generation that is about to be opened; for `anew`.
+        """Make a folder the place of a generation about to be opened; for `anew`.
 
         Raises:
-            StoppedError: what it was made from serves no more.
+            StoppedError: its source no longer serves.
         """
         if not self.serves(source):
             raise StoppedError
@@ -237,8 +237,8 @@ class Lineage:
         """Stop serving.
 
         Returns:
-            All open generations, for the caller to close once nobody reads them, and whether others on disk are
-            obsolete: if not, the next update may continue with them.
+            All open generations, to close once they have no readers, and whether others on disk are obsolete: if not,
+            the next update may continue with them.
         """
         opened = [*self._readers.take_outgoing(), *self._given_up, *filter(None, [self.building, self._serving])]
         has_obsolete = self._is_settled and self.building is None and self._serving is not None
@@ -260,7 +260,7 @@ class Lineage:
         return generations.open_or_begin_anew(self._folder, name, name, self._options, self._variables)
 
     def _begun_anew(self, prepare: Callable[[Path], None] | None) -> Generation:
-        """Begin another generation with the same options; nothing stays of it where that fails."""
+        """Begin another generation with the same options; a failure leaves nothing behind."""
         name = generations.fresh_name(self._options)
         try:
             if prepare:

@@ -1,7 +1,7 @@
-"""Freeze a large index: its points go to a base that is mapped from disk and only read, under a new, empty layer.
+"""Freeze a large index: move its points to a read-only base mapped from disk, under a new, empty layer.
 
-A shard that takes changes holds its words in memory, 3.2 KB a chunk; a base holds .15 KB of one. A process of its own
-writes it, from a copy: Edge keeps the interpreter's lock meanwhile, and searches and updates go on here.
+A shard open to changes holds its words in memory, 3.2 KB a chunk; a base holds .15 KB of one. Another process writes
+the base, from a copy: Edge keeps the interpreter's lock meanwhile, and searches and updates go on here.
 """
 
 import json
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from cqm.index.generations.generation import Generation
 
 FROZEN_FROM = 50_000
-"""Points from which an index is frozen: by then its words take 150 MB."""
+"""Points of an index worth freezing: its words take 150 MB by then."""
 FROZEN_AGAIN_FROM = 25_000
-"""Changes over a base from which they go into a new one: so many take 80 MB, and the first question 1.3 s to read."""
+"""Changes over a base worth a new base: they take 80 MB, and the first question 1.3 s to read them."""
 PART_POINTS = 1 << 17
 """Points of a part of a base. To read and write 100,000 took 1.1 GB of a process's own memory."""
 COPY = "copy"
 _FREQUENCIES = "frequencies-1.jsonl"
 _BYTES_TO_READ, _BYTES_TO_WRITE = 5_600, 9_500
-"""Memory that the process takes for a point of a shard that it reads, and of a part that it writes: from 7.9 GB for
-1,395,281 chunks opened, and 2.1 GB for 266,317 both read and written, and a fifth more."""
+"""Memory of the process for a point of a shard read, and of a part written: from 7.9 GB for 1,395,281 chunks opened,
+and 2.1 GB for 266,317 both read and written, and a fifth more."""
 _LOOK_SECONDS = 0.2
 _NICE = 19
 
@@ -60,7 +60,7 @@ def can_be_frozen(generation: "Generation") -> bool:
 
 
 def should_be_frozen(generation: "Generation") -> bool:
-    """Whether a complete generation holds so much in memory that freezing pays.
+    """Whether a complete generation holds enough in memory for freezing to pay.
 
     Raises:
         StoreError: its store cannot be read.
@@ -70,12 +70,12 @@ def should_be_frozen(generation: "Generation") -> bool:
     store = generation.store
     if not isinstance(store, LayeredStore) or store.changes >= FROZEN_AGAIN_FROM:
         return True
-    # An update that was stopped leaves a part as it was written.
+    # A stopped update leaves a part in its original form.
     return isinstance(store.note, FrozenNote) and any(not part.is_mapped for part in store.note.parts)
 
 
 def copy_source(source: "Generation", place: Path) -> dict[str, int]:
-    """Copy what is frozen into the folder of a new generation. Nothing may change the source meanwhile.
+    """Copy the files to freeze into the folder of a new generation. Nothing may change the source meanwhile.
 
     Returns:
         The dimensions of its vectors, by their names in the store.
@@ -222,7 +222,7 @@ def _merged(place: Path, spaces: Mapping[str, int]) -> tuple[list[FrozenPart], M
 
 
 def _forget(base: Parts, part: FrozenPart, hidden: Sequence[str]) -> int:
-    """Delete what a layer hides from a part; return the number of points."""
+    """Delete points hidden by a layer from a part; return their number."""
     shard = base.by_folder[part.folder]
     if gone := [*shard.payloads(hidden, ["path"])]:
         shard.delete(gone)

@@ -95,7 +95,7 @@ class Generation:
 
 
 def recipe_of(manifest: Manifest) -> str:
-    """Generation name of the options that a generation was begun with."""
+    """Return the name of the generation for the options with which this one was begun."""
     return manifest.fact(_RECIPE)
 
 
@@ -119,7 +119,7 @@ def require_available(place: Path, options: StoreOptions) -> None:
     """Check that a generation can be used with these settings and this release; touches nothing.
 
     Raises:
-        UnavailableError: it is whole and can't be used now.
+        UnavailableError: it is undamaged and can't be used now.
         DamagedIndexError, StoreError: the check failed.
     """
     refuse_newer_file(place / MANIFEST_FILE)
@@ -133,7 +133,7 @@ def open_generation(folder: Path, name: str, options: IndexOptions, variables: V
         options: for beginning it; an existing one keeps its own.
 
     Raises:
-        UnavailableError: it is on a server that is not configured, or was written by a newer release.
+        UnavailableError: it is on an unconfigured server, or was written by a newer release.
         DamagedIndexError: a part of it is missing, or was changed from outside.
         StoreError, ManifestError: it cannot be opened.
     """
@@ -217,7 +217,7 @@ def _settled_points(manifest: Manifest) -> set[str]:
 def open_or_begin_anew(folder: Path, name: str, wanted: str, options: IndexOptions, variables: Variables) -> Generation:
     """Open a generation; if it is damaged, set it aside, begin the wanted one and record the reason.
 
-    A whole generation that can't be used now stays. The wanted one is begun beside it, with the reason recorded.
+    An undamaged generation unusable now stays. The wanted one is begun beside it, with the reason recorded.
 
     Parameters:
         wanted: name of the generation for the options; may be the same.
@@ -286,12 +286,12 @@ def remove_others(folder: Path, options: IndexOptions, variables: Variables) -> 
 
 
 def remove(folder: Path, name: str, options: IndexOptions, variables: Variables) -> None:
-    """Delete a generation not serving; if that fails, it goes with the next obsolete one."""
+    """Delete a generation not serving; after a failure, it goes with the next obsolete one."""
     _delete(folder, iter([name]), options, variables)
 
 
 def remove_abandoned(folder: Path, options: IndexOptions, variables: Variables) -> None:
-    """Delete the remains of a killed rebuild: it begins anew, unlike a build for other options."""
+    """Delete the remains of a killed rebuild: it starts over, unlike a build for other options."""
     name = current_name(folder)
     if name:
         _delete(

@@ -1,7 +1,7 @@
-"""Keep the memory of an index small while it grows: its points go into parts that are mapped from disk.
+"""Keep the memory of an index small while it grows: move its points into parts mapped from disk.
 
-A full layer becomes a part of the base under a new, empty layer, which takes no time. Files go on coming, while a
-process of its own writes that part in the form that is mapped; see `freezing`.
+A full layer becomes a part of the base under a new, empty layer, in no time. The update goes on, while another process
+writes the part in mapped form; see `freezing`.
 """
 
 import logging
@@ -24,18 +24,18 @@ from cqm.index.store.layered import LayeredStore
 from cqm.index.store.open import open_frozen
 
 FULL_FROM = 100_000
-"""Points of a full layer. So many take .5 GB, and the process that writes the part 1.1 GB of its own for a minute."""
+"""Points of a full layer. They take .5 GB, and the process writing the part 1.1 GB of its own for a minute."""
 WORTH_FROM = 25_000
-"""Points that an update has to write before any layer becomes a part, and of the last layer that does."""
+"""Least points written by an update before a layer becomes a part, and least points of the last such layer."""
 _log = logging.getLogger(__name__)
 
 
 class Growing:
-    """The growth of a generation during one update. It is used by the thread that writes, and closed at its end.
+    """The growth of a generation during one update. The writing thread uses it, and closes it at the end.
 
     Parameters:
         generation: takes the points. Its store is replaced as it grows.
-        cancelled: when it answers true, a part that is being written stays as it was.
+        cancelled: true leaves a part being written in its original form.
     """
 
     def __init__(self, generation: Generation, cancelled: Callable[[], bool]) -> None:
@@ -49,7 +49,7 @@ class Growing:
         self._is_over = False
 
     def close(self) -> None:
-        """Stop what is still being written; its part stays as it is, for `freezing`."""
+        """Stop writing; an unfinished part keeps its original form, for `freezing`."""
         self._is_over = True
         self._threads.shutdown()
 
@@ -57,7 +57,7 @@ class Growing:
         """Note written points, and let a full layer become a part. Call it between two writes.
 
         Parameters:
-            points: since the last call. An update that writes few changes nothing.
+            points: since the last call. An update with few of them changes nothing.
         """
         self._written += points
         if self._writing and self._writing.done():
@@ -86,7 +86,7 @@ class Growing:
             _log.warning("The index in %s stays in memory: %s", self._generation.place.parent, error)
 
     def _holds(self, points: int) -> bool:
-        """Whether memory holds so many points, and the base stays as it is without them."""
+        """Whether memory holds so many points, with a base that stays unchanged without them."""
         store = self._generation.store
         if isinstance(store, LayeredStore):
             return store.in_folder and store.changes >= points and not store.hidden
@@ -150,7 +150,7 @@ class Growing:
         return made
 
     def _take(self) -> None:
-        """Let what was written take the place of its part."""
+        """Replace a part by its mapped form."""
         writing, self._writing = self._writing, None
         store, place = self._generation.store, self._generation.place
         if writing is None or not isinstance(store, LayeredStore) or not isinstance(store.note, FrozenNote):
@@ -170,12 +170,12 @@ class Growing:
         self._retire(former, self._part)
 
     def _note(self, note: FrozenNote) -> None:
-        """Write the note once all that it names is on disk: from now on the index is this."""
+        """Write the note once everything named in it is on disk: it defines the index from now on."""
         sync_folder(self._generation.place)
         write_note(self._generation.place, note)
 
     def _retire(self, shard: EdgeStore, folder: str) -> None:
-        """Let go of a shard. Its folder goes with the next one: a search that runs now may still open it."""
+        """Close a shard. Its folder is deleted with the next one: a running search may still open it."""
         place = self._generation.place
         shard.rest(0)
         for name in (*self._retired, WORK_FOLDER):

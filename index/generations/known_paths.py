@@ -1,4 +1,4 @@
-"""Keep what questions ask of all paths: after an update only its files are looked at again."""
+"""Keep views over all paths for questions: an update changes only its own files in them."""
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -45,12 +45,12 @@ class KnownPaths:
         *,
         are_chunked: bool = False,
     ) -> _View:
-        """Return what a function makes of all paths, brought up to date.
+        """Return a function's view of all paths, brought up to date.
 
         Parameters:
             key: of the view, the same for the same functions.
-            make: makes it of all paths, which are sorted.
-            change: returns the view with the files that came, changed or went since, and those of them that are there.
+            make: makes the view of all paths, sorted.
+            change: returns the view after changes, given the added, changed and removed files, and those still there.
             are_chunked: whether only files with chunks count, not all known ones.
 
         Raises:
@@ -58,7 +58,7 @@ class KnownPaths:
         """
         read = self._manifest.paths if are_chunked else self._manifest.file_paths
         with self._lock:
-            # Taken before the paths: what is committed in between is looked at once more.
+            # Taken before the paths: a commit in between is looked at again.
             commits = self._manifest.commits
             kept = self._kept.pop(key, None)
             changed = self._manifest.changed_after(kept.seen) if kept else None

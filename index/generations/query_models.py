@@ -1,6 +1,6 @@
-"""Models for embedding questions: the configured ones, and the former ones whose vectors are still searched.
+"""Models for embedding questions: the configured ones, and former ones with vectors still searched.
 
-While a new generation is built for another model, the old one serves, and its vectors compare only with those of its
+While a new generation is built for another model, the old one serves, and its vectors compare only with vectors of its
 own model. So a generation records its models' configuration, without keys: these stay in the environment.
 """
 

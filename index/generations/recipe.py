@@ -57,10 +57,10 @@ UNWRITTEN: Mapping[str, object] = {
     "store.quantization": "none",
     "store.on_disk": False,
 }
-"""Values that a recipe leaves out: of each option, its default when it first came.
+"""Values left out of a recipe: each option's default at its introduction.
 
-So a new option with a default renames no generation. Where a default changes, the row here stays as it is: the new
-default is written then, and makes another generation.
+So a new option with a default renames no generation. If a default changes, the row here stays: the new default is
+written then, and makes another generation.
 """
 
 
@@ -79,7 +79,7 @@ def recipe_text(options: IndexOptions, spaces: Sequence[str] = ()) -> str:
 
 
 def _differing(section: str, options: Any) -> dict[str, object]:  # noqa: ANN401 - a dataclass
-    """Return the options that are not as ever, by "section.name"."""
+    """Return the options with other values than in `UNWRITTEN`, by "section.name"."""
     values = {f"{section}.{it.name}": (getattr(options, it.name), default_of(it)) for it in fields(options)}
     return {name: value for name, (value, default) in values.items() if value != UNWRITTEN.get(name, default)}
 
@@ -114,7 +114,7 @@ def what_differs(old: str, new: str) -> str:
 
 
 def _written(name: str, value: object) -> object:
-    """Return a value as it is noted: of an address that may hold a secret, what tells it from others."""
+    """Return a value as recorded; an address with a possible secret is hashed."""
     has_secret = name.rpartition(".")[2] in _UNSAID and not MAY_HOLD_A_SECRET.isdisjoint(str(value))
     return _hashed(value) if has_secret else value
 

@@ -157,7 +157,7 @@ class Database:
 
 
 def _is_at_rest(path: Path) -> bool:
-    """Whether nobody can write to a file and all of it is in it, as on a mount for reading only.
+    """Whether a file is complete and not writable for anybody, as on a read-only mount.
 
     SQLite makes files beside it otherwise, also to read.
     """

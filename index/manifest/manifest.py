@@ -39,7 +39,7 @@ _HELD_SPACES = (
     "SELECT vector_name, name FROM space WHERE EXISTS (SELECT 1 FROM chunk WHERE chunk.space = space.vector_name)"
 )
 _MOST_CHANGES = 64
-"""Commits whose paths are remembered: after more, it is as quick to read all paths."""
+"""Commits to remember paths of: after more, reading all paths is as quick."""
 _GROW = "INSERT INTO fact VALUES(?, '1') ON CONFLICT(name) DO UPDATE SET value = value + 1"
 
 
@@ -107,14 +107,14 @@ class Manifest(StoredRows):
 
     @property
     def written_at(self) -> dict[str, int]:
-        """Paths whose chunks this process, the only writer, wrote or removed, with the number of the last commit.
+        """Paths with chunks written or removed by this process, the only writer, with the number of the last commit.
 
         The dictionary may grow while it is read.
         """
         return self._written_at
 
     def changed_after(self, commits: int) -> set[str] | None:
-        """Return the paths that came, changed or went after a former value of `commits`; None if too long ago."""
+        """Return the paths added, changed or removed after a former value of `commits`; None if too long ago."""
         forgotten_until, changes = self._forgotten_until, self._changes
         return None if commits < forgotten_until else {path for at, paths in changes if at > commits for path in paths}
 
@@ -156,7 +156,7 @@ class Manifest(StoredRows):
             self._db.execute(_GROW, (_REVISION,))
 
     def begin(self, paths: Sequence[str]) -> None:
-        """Note on disk the files whose points are about to change."""
+        """Note on disk the files with points about to change."""
         if not paths:
             return
         with self._transaction(is_synced=True, is_seen=False):
@@ -230,7 +230,7 @@ class Manifest(StoredRows):
 
         Parameters:
             is_synced: flush to disk before returning.
-            is_seen: whether it may change data that searches ask for.
+            is_seen: whether it may change data asked for by searches.
         """
         with self._database.lock:
             try:
@@ -267,7 +267,7 @@ def _prepare(path: Path, database: sqlite3.Connection) -> None:
     # one: `begin`, called before the store is written.
     database.execute("PRAGMA journal_mode=WAL")
     database.execute("PRAGMA synchronous=NORMAL")
-    # Of macOS: to the disk itself, see `sync_opened`.
+    # For macOS: flush to the disk itself, see `sync_opened`.
     database.execute("PRAGMA fullfsync=ON")
     bring_up_to_date(database)
     database.executescript(SCHEMA + RECOVERY)

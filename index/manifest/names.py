@@ -1,4 +1,4 @@
-"""The names that an index defines, in the manifest: found by how they begin or end, and by pieces in order.
+"""The names defined in an index, in the manifest: found by their beginning or end, and by pieces in order.
 
 Each name of a file is a row under its key, see `name_key`; the keys of programs' names are there backwards too.
 """
@@ -30,13 +30,13 @@ _WITH_END = (
 )
 _BELOW = "key >= ? AND key < ?"
 _BEHIND = "\U0010ffff"
-"""Comes after all letters: the end of those that begin alike."""
+"""Comes after all letters: the end of names with one beginning."""
 _MANY = 1_000
 """Names of one beginning to compare; the shortest come first."""
 
 
 def replace_names(database: sqlite3.Connection, path: str, chunks: Iterable[ChunkRow]) -> None:
-    """Write the names that chunks of a file define in place of those that its stored chunks define.
+    """Replace the names defined in a file's stored chunks by those of its new chunks.
 
     Parameters:
         database: in a transaction; its rows of chunks are still the former ones.
@@ -93,15 +93,15 @@ class StoredNames:
         self._database = database
 
     def beginning_with(self, key: str) -> list[tuple[str, str]]:
-        """Return the names whose key begins so: of many, the shortest."""
+        """Return the names with a key beginning so; the shortest of many."""
         return self._of(f"{_BELOW} ORDER BY length(key) LIMIT {_MANY}", (key, key + _BEHIND))
 
     def with_pieces(self, pieces: Sequence[str]) -> list[tuple[str, str]]:
-        """Return the names whose key begins with the first piece and has the others behind it, in their order."""
+        """Return the names with a key of the first piece at its start and the others behind it, in order."""
         return self._of(f"{_BELOW} AND key GLOB ?", (pieces[0], pieces[0] + _BEHIND, "*".join([*pieces, ""])))
 
     def with_an_end(self, beginning: str, end: str, lengths: range) -> list[tuple[str, str]]:
-        """Return the names whose key has this beginning or this end, and is as long."""
+        """Return the names with a key of this beginning or this end, and of such a length."""
         as_long = (lengths.start, lengths.stop - 1)
         begin = self._of(f"{_BELOW} AND length(key) BETWEEN ? AND ?", (beginning, beginning + _BEHIND, *as_long))
         backwards = end[::-1]

@@ -102,7 +102,7 @@ class StoredRows:
         return tuple(RedactedFile(path, _findings_of(secrets)) for path, secrets in rows)
 
     def generated(self) -> frozenset[str]:
-        """Return the paths of indexed files that a tool wrote."""
+        """Return the paths of generated files in the index."""
         query = "SELECT path FROM file WHERE state = 'indexed' AND reason <> ''"
         return frozenset(row[0] for row in self._database.look_up(query))
 
@@ -130,11 +130,10 @@ class StoredRows:
         return self._columns(columns, where, (path, positions.start, positions.stop))
 
     def defined_before(self, places: Sequence[tuple[str, int, str]], columns: Sequence[str]) -> list[list[Any] | None]:
-        """Chosen columns of the last chunk of a file before a position that defines a name; None where none does.
+        """Return columns of a file's last chunk before a position that defines a name; None without one.
 
         Parameters:
             places: path, position and name of each.
-            columns: of the chunks.
         """
         where = " OR ".join(["path = ? AND position < ? AND instr(defines, ?)"] * len(places))
         values = [it for path, at, name in places for it in (path, at, json.dumps(name)[1:-1])]
@@ -181,7 +180,7 @@ class StoredRows:
     def pending(self) -> tuple[str, ...]:
         """Return the paths begun by an update and not committed, or not flushed when their process died.
 
-        Their points are written anew, whatever the fingerprints of their chunks say.
+        Their points are written again, whatever the fingerprints of their chunks say.
         """
         return tuple(row[0] for row in self._database.read("SELECT path FROM unsettled WHERE written = 0"))
 
@@ -199,7 +198,7 @@ class StoredRows:
         return {names.get(space, ""): count for space, count in self._database.read(_COVERAGE)}
 
     def elsewhere(self, route: str, space: str) -> tuple[list[str], int]:
-        """Return the paths with chunks of a route whose vector is in another space, and the number of these chunks.
+        """Return the paths with chunks of a route that have a vector in another space, and the number of these chunks.
 
         Leaves out chunks refused by the space's model: it would refuse them again.
         """

@@ -13,8 +13,8 @@ class FileRow:
     Attributes:
         path: relative to the root.
         state, reason: state in the index, and the reason if the file failed or was skipped; "generated" for an indexed
-            file that a tool wrote.
-        size, mtime_ns: of the file when it was read, bytes and nanoseconds.
+            file written by a tool.
+        size, mtime_ns: at the time of reading, in bytes and nanoseconds.
         read_at_ns: the clock when it was read; an mtime this recent may hide a later write.
         hash: of its bytes; empty if it was not read.
         language: as detected; empty if it was not chunked.
@@ -34,7 +34,7 @@ class FileRow:
 
     @property
     def is_generated(self) -> bool:
-        """Whether it is an indexed file that a tool wrote."""
+        """Whether it is a generated file in the index."""
         return self.state is FileState.INDEXED and self.reason == SkipReason.GENERATED
 
 
@@ -50,7 +50,7 @@ class ChunkRow:
         route: the preferred model: "code", "prose" or "late".
         space: of its vector, by `Space.vector_name`; empty without a vector.
         embedded: part covered by the vector: "whole", "pooled", "cut"; empty without one.
-        refused: the space whose model refused the text and would do so again; empty for none.
+        refused: the space of a model that refused the text and would do so again; empty for none.
         note: the context written by a model.
         lacks_note: whether it should have a note and has none yet.
     """

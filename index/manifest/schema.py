@@ -10,7 +10,7 @@ from cqm.index.model.errors import NewerReleaseError
 from cqm.index.model.spaces import parse_space
 
 FORMAT_VERSION = 5
-"""Of all files of a generation. Raise it with every change the previous release could not write to."""
+"""Version of all files of a generation. Raise it with every change the previous release could not write to."""
 # "User version" in https://www.sqlite.org/fileformat2.html#the_database_header: a big-endian number.
 _MAGIC, _VERSION = b"SQLite format 3\0", slice(60, 64)
 

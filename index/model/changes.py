@@ -9,7 +9,7 @@ class ChangesQuery:
 
     Attributes:
         what: words of a commit's message, its id, a branch or tag, or two of these as `A..B`; empty for the newest.
-        path: file or folder that the commits changed, relative to the root; empty for all.
+        path: file or folder changed by the commits, relative to the root; empty for all.
         limit: commits a page, 1 to 100.
         cursor: `Changes.next_cursor` of the page before; empty for the first page.
     """
@@ -31,14 +31,13 @@ class ChangedBy:
 
 @dataclass(frozen=True, slots=True)
 class ChangedLines:
-    """Lines that a commit changed, as they are now, with the few unchanged ones between them.
+    """Lines changed by a commit, as they are now, with the few unchanged ones between them.
 
     Attributes:
-        path: of the file.
         symbol, kind: of the innermost symbol around them; may be empty.
         start_line, end_line: now, 1-based.
-        text: of the lines, with secrets redacted.
-        role: of the file where it is no plain source: "test", "documentation", ...
+        text: with secrets redacted.
+        role: of the file unless it is plain source: "test", "documentation", ...
     """
 
     path: str
@@ -52,7 +51,7 @@ class ChangedLines:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that a commit changed: its path without secrets, and the numbers of lines added and removed."""
+    """A file changed by a commit: its path without secrets, and the numbers of lines added and removed."""
 
     path: str
     added: int
@@ -68,13 +67,13 @@ class Changes:
         commits: those shown on this page, the likeliest or else the newest first.
         is_found: whether the first is meant; its lines are `parts`.
         parts: of the first commit: of source before tests and documents, those of the most changed files first.
-        gone: number of lines it wrote that no file has now.
-        files: that it changed, also deleted or unindexed ones; the first 200 in the order of `parts`.
-        changed: number of all files that it changed.
+        gone: number of its lines no longer in any file.
+        files: changed by it, also deleted or unindexed ones; the first 200 in the order of `parts`.
+        changed: number of all files changed by it.
         others: number of further files it changed: not in the index now, not readable, or beyond the 20 most changed.
         next_cursor: pass it in `ChangesQuery.cursor` for the next commits; empty at the end.
         is_shallow: whether the clone is shallow, and older commits are not in it.
-        is_edge: whether it ends with the first commit, so that nobody knows what that changed.
+        is_edge: whether the clone ends with the first commit: its changes are unknown then.
     """
 
     what: str

@@ -115,7 +115,7 @@ class FilterError(QueryError):
 
 
 class UnknownNameError(QueryError):
-    """The index has no symbol, file or line of this name; it may be in changes that are not indexed yet."""
+    """The index has no symbol, file or line of this name; changes not indexed yet may have it."""
 
 
 class TopicError(CqmError):

@@ -17,9 +17,9 @@ class Freshness:
     """Whether an index matches its files, and since when.
 
     Attributes:
-        state: fresh when the files were just compared, or are followed, and nothing is known to differ; stale when
-            something is, the files were never all compared, or nobody looks at them and another commit is checked out;
-            else unknown.
+        state: fresh when the files were just compared, or are followed, and no difference is known; stale when one is,
+            when the files were never all compared, or when nobody follows them and another commit is checked out; else
+            unknown.
         pending: files known to differ from the index; None when nobody looks, or their number is unknown.
         pending_since: when the oldest of them was seen, seconds since the epoch; 0 for never.
         compared_at: when the last complete comparison of all files began; 0 for never.

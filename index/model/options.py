@@ -1,6 +1,6 @@
-"""Everything that shapes an index and how it is searched: frozen options, a class for each part.
+"""Everything that shapes an index and its searches: frozen options, a class for each part.
 
-A field made by `option` is an option of cqm.yml: its section there, its comment and its check are made from it.
+A field made by `option` is an option of cqm.yml, with its section, comment and check.
 """
 
 from dataclasses import dataclass, field
@@ -110,8 +110,8 @@ class RouteOptions:
     """Which of several models embeds which text.
 
     Attributes:
-        fallback: models that take over, in this order, while those before them fail.
-        prose: the model of documents, issues and other text; None for the same as of code.
+        fallback: models to take over, in this order, while those before them fail.
+        prose: the model of documents, issues and other text; None for the model of code.
     """
 
     fallback: tuple[EmbeddingOptions, ...] = ()
@@ -290,7 +290,7 @@ class StoreOptions:
 
     @property
     def index_url(self) -> str:
-        """The address of the server that holds indexes; empty where they are in their folders."""
+        """The address of the server with the indexes; empty if they are in their folders."""
         return "" if self.only_bases else self.url
 
 
@@ -299,7 +299,7 @@ class IndexOptions:
     """The place of indexes, and the way they are made.
 
     Attributes:
-        late: the model of files that `ChunkOptions.rules` cuts by late chunking.
+        late: the model of files cut by late chunking through `ChunkOptions.rules`.
     """
 
     home: Path | None = option(None, "Folder of all indexes; the user's cache folder when empty.", kind="folder")

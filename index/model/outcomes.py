@@ -28,7 +28,6 @@ class Estimate:
     """Forecast of an update.
 
     Attributes:
-        files: to read.
         chunks: of these, new or changed.
         embedding: the most use of each model; cached vectors cost nothing.
         contexts: likewise of the writer of contexts; None without one.
@@ -61,14 +60,13 @@ class Improved:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A base of a team that was published.
+    """A published base of a team.
 
     Attributes:
-        name: of the base.
         collection: with its points.
         commit, files, chunks: as in `Exported`.
-        size_bytes: of what a machine reads to take it.
-        deleted: older collections of the base, which are gone now.
+        size_bytes: read by a machine to take it.
+        deleted: older collections of the base, now deleted.
     """
 
     name: str
@@ -85,7 +83,6 @@ class Exported:
     """A written snapshot.
 
     Attributes:
-        file: its path.
         size_bytes, sha256: of the file.
         commit: checked out when the tree was compared; empty without git.
         files, chunks: in it.

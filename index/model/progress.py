@@ -17,7 +17,7 @@ class Progress:
         path: the file last finished.
         chunks: chunks written so far.
         rate: files a second since the phase began; 0 while unknown.
-        remaining_seconds: rest of the phase, by the bytes that are left; None while unknown.
+        remaining_seconds: rest of the phase, by the bytes left; None while unknown.
     """
 
     phase: str
@@ -57,7 +57,7 @@ class Usage:
         return Usage(*map(sub, _numbers(self), _numbers(before)))
 
 
-# `astuple` copies what it finds, and each question is counted.
+# `astuple` copies values, and each question is counted.
 _numbers = attrgetter(*(it.name for it in fields(Usage)))
 
 
@@ -67,8 +67,8 @@ class ModelState:
 
     Attributes:
         name: "provider/model".
-        embeds: routes of which it is the first choice: "code", "prose", "late"; empty for a fallback.
-        problem: why its last request failed; empty when it did not.
+        embeds: routes with it as first choice: "code", "prose", "late"; empty for a fallback.
+        problem: the reason its last request failed; empty if it did not.
     """
 
     name: str
@@ -95,7 +95,7 @@ class UpdateSummary:
         cancelled: whether the caller stopped it early; the index is consistent then too.
         dropped: whether a rebuild was dropped because it would have lost something; the index is as before.
         stages: wall time in seconds by stage: "importing" a snapshot, "scanning" the tree, "parsing" (waiting for
-            workers that read and cut), "embedding" (comparing with the index and asking models), "writing".
+            workers to read and cut), "embedding" (comparing with the index and asking models), "writing".
         notes: sentences for the user: a damaged index is rebuilt, a rebuild was dropped and why, other indexes were
             deleted to make room.
     """

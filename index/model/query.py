@@ -23,7 +23,7 @@ class FileState(StrEnum):
 
 
 class SkipReason(StrEnum):
-    """Reasons to leave out a file that no ignore rule names."""
+    """Reasons to leave out a file beyond ignore rules."""
 
     BINARY = "binary"
     TOO_LARGE = "too large"
@@ -83,12 +83,12 @@ class Query:
         mode: the evidence to use.
         languages, kinds, sources: keep chunks of these languages, kinds or source types (`Metadata.source_type`);
             empty for all.
-        issues: keep chunks that refer to one of these issues, or are of it: "123", "owner/name#123".
+        issues: keep chunks of or about one of these issues: "123", "owner/name#123".
         include, exclude: globs over paths relative to the root (`src/**`, `*.py`, `docs`); a path must match one of
             include, when there are any, and none of exclude.
         changed_since: keep files changed at or after this time, seconds since the epoch; None for all.
-        around: lines to show before and after a matching line, 0 to 20, for the modes that find lines; None shows two
-            where at most three lines match.
+        around: lines to show before and after a matching line, 0 to 20, for the modes finding lines; None shows two if
+            at most three lines match.
     """
 
     text: str
@@ -112,17 +112,17 @@ class Hit:
 
     Attributes:
         path, start_line, end_line, language, text, content: as in `Chunk`.
-        symbol, kind: of the definition in it that fits the question best; without one, as in `Chunk`.
+        symbol, kind: of its definition that fits the question best; without one, as in `Chunk`.
         score: the sum of the named parts.
         context: the enclosing declarations as written in the file, a line each.
         position: of the chunk among those of its file; -1 when unknown.
         metadata: by the names of `Metadata` and of its facts; nothing empty.
-        line: with the name of that definition, 1-based; None if no definition is known.
-        signature: the declaration of that definition, at most 300 characters; may be empty.
+        line: with the name of the definition, 1-based; None if no definition is known.
+        signature: the declaration, at most 300 characters; may be empty.
         extent: its first and last line in the file; None if no definition is known.
-        chance: of the result to be what was asked for, 0 to 1; it falls from one to the next. None for results like a
+        chance: of the result to answer the question, 0 to 1; it falls from one to the next. None for results like a
             place, and for lines with a text.
-        asked_line: the line in it that the question names, as a frame of a trace does; None if it names none.
+        asked_line: its line named in the question, as by a frame of a trace; None if none is named.
         matches: of a text or pattern in the lines shown: line, first character and the one after the last, from 0.
     """
 
@@ -154,12 +154,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """A small type or section of which several results are parts, so it may be shown whole.
+    """A small type or section with several results in it: it may be shown whole.
 
     Attributes:
         path, symbol: its file, and its qualified name or heading path.
         first, last: positions of its first and last chunk in the file.
-        others: its chunks that are no results, in order.
+        others: its chunks besides the results, in order.
     """
 
     path: str
@@ -175,7 +175,7 @@ class Matched:
 
     Attributes:
         matches, lines, files: found.
-        searched: number of files that the filters keep.
+        searched: number of files kept by the filters.
         unread: of these, files that could not be read.
         is_complete: whether these are all; otherwise the search was ended, or files are unread.
     """
@@ -196,7 +196,7 @@ class Answer:
         hits: best first.
         next_cursor: pass it in `Query.cursor` for the next page; empty when there is none.
         mode: the evidence used.
-        degraded: why that is less than asked for; empty when it is not.
+        degraded: why the evidence is less than asked for; empty if it is not.
         files, chunks: numbers in the index.
         complete: whether the last update of the index ran to its end.
         failed_files: files missing in the index.
@@ -206,8 +206,8 @@ class Answer:
         parents: types and sections with enough parts among the hits to be shown whole; the outermost only.
         confidence: whether the hits fit the question; there are hits in any case.
         matched: counts, where lines with a text or pattern were asked for.
-        asked_names: keys of the names that the question may be, see `name_key`; empty for other questions.
-        in_english: the words asked for in place of the question's, which were of another language; empty for others.
+        asked_names: keys of the question's possible names, see `name_key`; empty for other questions.
+        in_english: the English words used in place of a question in another language; empty for others.
     """
 
     hits: tuple[Hit, ...]
@@ -246,7 +246,7 @@ def check(query: Query) -> None:
     if (length := len(query.text) + len(query.like)) > _LONGEST_QUESTION:
         message = f"The query has {length:,} characters: expected at most {_LONGEST_QUESTION:,}."
         raise QueryError(message, remedy="Leave out what is no part of the question.")
-    # Blanks may be what lines are searched for.
+    # Blanks may be searched for.
     if not (asked if query.mode.is_of_lines else asked.strip()):
         raise QueryError("The query is empty.", remedy="Ask a question or name a symbol.")
     if query.text and query.like:

@@ -28,7 +28,7 @@ class SecretFinding:
     Attributes:
         line: of its first character, from 1.
         kind: for example "private key".
-        count: number of this kind that begin on the line.
+        count: number of this kind beginning on the line.
     """
 
     line: int

@@ -80,10 +80,10 @@ class Embeddings:
     Attributes:
         indices: positions of the texts with a vector, ascending.
         vectors: their unit vectors, shape (len(indices), dimensions).
-        space: of the model that made these vectors; another may have taken its place since.
+        space: of the model behind these vectors; another may have taken its place since.
         rejected: the other texts.
-        cut: positions of overlong texts, of which only the beginning was embedded.
-        pooled: positions of overlong texts, whose vector is the mean of those of their parts.
+        cut: positions of overlong texts with only their beginning embedded.
+        pooled: positions of overlong texts with the mean vector of their parts.
     """
 
     indices: tuple[int, ...]
@@ -102,7 +102,7 @@ class Embeddings:
 
 
 class PlacedVector(NamedTuple):
-    """A vector and the space of the model that made it."""
+    """A vector and the space of its model."""
 
     space: Space
     vector: "Vector"

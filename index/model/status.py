@@ -40,8 +40,7 @@ class Building:
     """A generation being built beside the serving one.
 
     Attributes:
-        name: its name.
-        why: the options or models that changed, or the user's request; empty when unknown.
+        why: the changed options or models, or the user's request; empty when unknown.
         files: their number in it by now.
         total: their number at the end; 0 while nothing builds it, until the next update goes on with it.
     """
@@ -77,7 +76,7 @@ class CacheLayer:
 
 @dataclass(frozen=True, slots=True)
 class LastUpdate:
-    """The last update of all files that found new text.
+    """The last update of all files with new text.
 
     Attributes:
         at: its end, seconds since the epoch.
@@ -95,7 +94,7 @@ class LastUpdate:
 
 
 class IndexState(StrEnum):
-    """An index in one word; the first that fits."""
+    """An index in one word; the first fitting one."""
 
     ABSENT = "absent"
     DAMAGED = "damaged"
@@ -125,7 +124,7 @@ class IndexStatus:
         models: the configured ones, in order; only those with a problem when the index is not open.
         cache: its layers; empty when the index is not open.
         updated_at: end of the last update, seconds since the epoch; 0 for never.
-        pending: files that differ from the index now; None when nobody looked.
+        pending: files differing from the index now; None when nobody looked.
         git_head, indexed_head: the commit checked out now and at the last update; empty outside git.
         size_bytes: of the index on disk.
         damage: the damage found; empty for none, or when it is rebuilt already.
@@ -138,8 +137,8 @@ class IndexStatus:
         running: present work on it, in this process or another.
         stopped: the last update of all files, if it was cut short; None when it ended, or runs.
         building: the generation built while this one serves; None for none.
-        last_update: how long it took; None before there was one.
-        generated_files: number of indexed files that a tool wrote.
+        last_update: its time and counts; None before the first.
+        generated_files: number of indexed files written by a tool.
         redacted_secrets, redacted_files: numbers of redacted secrets and of files with one.
     """
 

@@ -46,10 +46,9 @@ class OutlineSymbol:
 
 @dataclass(frozen=True, slots=True)
 class OutlineFile:
-    """A file with those of its symbols that are listed, in the order of their lines.
+    """A file with its listed symbols, in the order of their lines.
 
     Attributes:
-        path, language: of the file.
         symbols: listed.
         total: number of symbols in it.
         ranks: of each listed symbol among all of the outline, from 0; a cursor is the rank of the next one.
@@ -79,7 +78,7 @@ class Outline:
         path: outlined; empty for the root.
         is_file: whether it is a file.
         entries: of a folder: folders first, source before tests, those with most symbols first.
-        files: with symbols. Of a folder, those with the most used symbols first.
+        files: with symbols. In a folder, files with the most used symbols come first.
         languages: number of files by language.
         total_files, total_symbols: in all.
         is_sampled: whether uses were counted in a sample of the chunks: the folder has more than 10,000.
@@ -102,9 +101,8 @@ class ReadQuery:
     """A request for lines of a file.
 
     Attributes:
-        what: a symbol in any notation that a search accepts, or `path:10-40`, `path:10` or `path`; the end of a path is
-            enough.
-        base: folder that paths are relative to first, or the file to look for a symbol in; relative to the root.
+        what: a symbol in any notation of a search, or `path:10-40`, `path:10` or `path`; the end of a path is enough.
+        base: folder for relative paths, tried first, or the file to look for a symbol in; relative to the root.
         tokens: estimated tokens of the lines of a page.
         cursor: `Reading.next_cursor` of the page before; empty for the first page.
     """
@@ -125,24 +123,24 @@ class FileLine:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Lines of a file as it is now, with secrets redacted; or the definitions that an ambiguous symbol may mean.
+    """Lines of a file as it is now, with secrets redacted; or the possible definitions of an ambiguous symbol.
 
     Attributes:
         what: as asked for.
         path, language: of the file; empty if the symbol is ambiguous.
-        symbol, kind: read; for lines, those of the innermost symbol around them. May be empty.
-        line: with the name of that symbol; None without one.
-        first_line, last_line: of all that was asked for; a symbol begins with its comments and decorators.
+        symbol, kind: of the symbol read, or the innermost one around the lines. May be empty.
+        line: with the name of the symbol; None without one.
+        first_line, last_line: of the whole symbol or lines; a symbol begins with its comments and decorators.
         start_line, end_line: of the page.
-        column: characters of the first line that are on the page before.
+        column: characters of the first line shown on the page before.
         total_lines: of the file.
         text: lines of the page.
         heads: first lines of the declarations around it, outermost first.
-        imports: lines of the file's imports, those of which it uses a name where there are many; on the first page.
-        redacted: number of secrets in the page, of which "*" are shown.
+        imports: the file's import lines; of many, those with a name used in the page's lines. On the first page.
+        redacted: number of secrets in the page, shown as "*".
         notes: sentences about changes, and about a file without a known syntax.
         next_cursor: pass it in `ReadQuery.cursor` for the next page; empty at the end.
-        hash: of the file's bytes; cursors begin with a line, and end with the first 8 digits of it.
+        hash: of the file's bytes; cursors begin with a line, and end with the first 8 digits of the hash.
         definitions: those to choose from if the symbol is ambiguous; otherwise others of the name.
     """
 
@@ -169,5 +167,5 @@ class Reading:
 
 
 def cursor_at(line: int, column: int, content_hash: str) -> str:
-    """Return the cursor of the page that begins at a line of a file, after some of its characters."""
+    """Return the cursor of the page beginning at a line of a file, after some of its characters."""
     return f"{line}{f'+{column}' if column else ''}@{content_hash[:8]}"

@@ -11,7 +11,7 @@ class Definition:
 
     Attributes:
         line: with the declared name, from 1; None if it is not known.
-        overrides: the type whose member it overrides, where a question for that member found it; empty for others.
+        overrides: the type with the overridden member, if a question for that member found it; empty for others.
     """
 
     path: str
@@ -27,7 +27,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """A line that calls a symbol: `symbol` is the one around the line, `text` the line itself."""
+    """A line calling a symbol: `symbol` is the one around the line, `text` the line itself."""
 
     path: str
     line: int
@@ -39,7 +39,7 @@ class ReferenceGroup(StrEnum):
     """Groups of the lines containing a name, in the order of an answer.
 
     Tests are all lines of test files, and of tests beside the program; documentation is documents and comments; uses
-    are all that is in no other group.
+    are all other lines.
     """
 
     CALLS = "calls"
@@ -59,9 +59,9 @@ class Reference:
         kind: "call", "subclass", "import", "decorator", "type", "declaration" (of a variable or parameter of this
             name), "value", "string", "comment", "document" or "definition" (a
             further clause or overload).
-        by: "syntax" or "word", by which the kind was told.
+        by: the source of the kind: "syntax" or "word".
         is_sure: False if it may mean another symbol than the one asked for.
-        of: the symbol of this name that it means, by what it is a member of; empty where nothing tells.
+        of: the symbol of this name it means, with its owner; empty if nothing tells.
     """
 
     path: str
@@ -77,11 +77,11 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A symbol that calls another one, directly or through others.
+    """A symbol calling another one, directly or through others.
 
     Attributes:
         level: 1 for a direct caller.
-        symbol, path, line: of the caller, where it is defined; line None if that is not known.
+        symbol, path, line: of the caller's definition; line None if unknown.
         calls: the symbol called, of the level before.
     """
 
@@ -97,8 +97,8 @@ class UsesQuery:
     """A question for the uses of a symbol.
 
     Attributes:
-        name: plain or qualified, in any notation that a search accepts; or a place such as `src/app.py:40`, for the
-            symbol that is defined or used in its line, and `src/app.py:40:12` for that of its column.
+        name: plain or qualified, in any notation of a search; or a place such as `src/app.py:40`, for the symbol
+            defined or used in its line, and `src/app.py:40:12` for the one at its column.
         limit: references a page, 1 to 1000.
         cursor: `SymbolUses.next_cursor` of the page before; empty for the first page.
         groups: references to list; empty for all. Totals count all in any case.
@@ -117,23 +117,23 @@ class SymbolUses:
     """Definitions and references of a symbol.
 
     Attributes:
-        name: as asked for; of a place the symbol there with the place in brackets.
+        name: as asked for; for a place, the symbol there with the place in brackets.
         definitions: of symbols with the name; never headings of documents.
         calls: the first calls of anything with the last part of the name, source before tests.
-        related: definitions called by the symbol itself, where their names are rare enough to tell.
+        related: definitions called by the symbol itself, if their names are rare enough to tell.
         total_calls: number of lines with calls.
-        is_complete: whether all lines with the name were counted. Only a name in more than 20,000 chunks, or an
-            operator, which is no word, has others.
+        is_complete: whether all lines with the name were counted. They are not for a name in more than 20,000 chunks,
+            or for an operator, which is no word.
         references: the page of lines with the name, by group; definitions aside.
         totals: number of lines with the name by group, with "definitions" and "namesakes". Their sum is the number of
-            lines that a search for the word finds.
+            lines found by a search for the word.
         kinds: number of lines by `Reference.kind`.
-        by_word: number of lines outside of documents whose kind is told by word, since no grammar could tell it.
+        by_word: number of lines outside of documents with a kind told by word, as no grammar could tell it.
         next_cursor: pass it in `UsesQuery.cursor` for the next page; empty when there is none.
         namesakes: other definitions with the last part of a qualified name. A reference may be of one of these.
-        callers: of the symbol, and where asked for also their callers, by level.
+        callers: of the symbol, and their callers if asked for, by level.
         callers_cut: whether more callers may exist than `callers` has.
-        near: names almost like it, where nothing has it.
+        near: similar names, if nothing has this one.
     """
 
     name: str

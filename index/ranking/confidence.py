@@ -1,9 +1,9 @@
-"""Confidence: the chance that an answer is one.
+"""Confidence: the chance that an answer answers the question.
 
-A search always finds something nearest. Signs tell whether that is near: how many of the question's words the best
-results have, how rare these are, how similar the nearest chunk is, what the reader says of the first results. They are
-weighed by a logistic regression, learned from questions asked of their own repository and of others by
-`training/judging.py`; see docs/evaluation.md.
+A search always finds something nearest. Signs tell whether it is near enough: how many of the question's words the best
+results have, how rare these are, how similar the nearest chunk is, how the reader scores the first results. A logistic
+regression weighs them. `training/judging.py` learns it from questions asked of their own repository and of others; see
+docs/evaluation.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ from cqm.index.ranking.question import Question
 from cqm.index.text.terms import name_term, stem_term, terms_said
 
 KNOWN_SPACE = "embedded-code-256-"
-"""Beginning of `Space.vector_name` of the model whose cosines were learned from."""
+"""Beginning of `Space.vector_name` of the model behind the learned cosines."""
 _BEST = 3
-"""Results of which one may have an answer's words by itself."""
+"""First results compared with the question one by one."""
 _FAR, _FURTHER = 100, 25
-"""Places in the searches for vectors and for words at which what is found is no answer, but what is usual."""
+"""Ranks in the searches for vectors and for words where results are no answers, but the usual background."""
 _USUAL_RARITY = 0.5
-"""Of words without a weight."""
+"""Rarity of words without a weight."""
 
 
 class Signs(NamedTuple):
@@ -35,16 +35,16 @@ class Signs(NamedTuple):
         page: share of them in the first ten together.
         rare_best, rare_page: the same with each word weighed by its rarity in code.
         words: 1 for one word, less for more: a long question is seldom met in all of its words.
-        unknown: 1 for a name that no result says.
+        unknown: 1 for a name in no result.
         chunks: logarithm of the number of chunks of the index: BM25 grows with it.
         weight: logarithm of the best chunk's BM25: rare words weigh more than common ones.
-        fall: share of that BM25 that the 25th chunk lacks: many chunks have the words of a common phrase.
-        name: share of the first result's name in the question, times that of the question's words in the name.
+        fall: share of this BM25 missing in the 25th chunk: many chunks have the words of a common phrase.
+        name: share of the first result's name in the question, times the share of the question's words in the name.
         file, path: BM25 of its file's text and path, relative to the best.
         cosine: of the nearest chunk and the question; 0 without vectors.
-        usual: of the hundredth chunk: what this question has in common with any code; 0 without vectors.
-        number: the reader's for the first result it read; 0 if it read none.
-        least: its least; 0 if it read none.
+        usual: of the hundredth chunk: the question's similarity to any code; 0 without vectors.
+        number: the reader's score of the first result it read; 0 if it read none.
+        least: its least score; 0 if it read none.
     """
 
     best: float
@@ -92,8 +92,6 @@ def signs_of(
     """Return the signs of an answer; None without results or without a word to look for.
 
     Parameters:
-        question: asked.
-        results: the first ten.
         cosines: of the chunks found, by id, for each space of vectors. Other models have another scale: where a space
             is not the embedded model's, words alone tell.
         terms: BM25 by chunk id; empty for a search by meaning alone.
@@ -138,7 +136,7 @@ def _sum(weights: Mapping[int, float], said: frozenset[int]) -> float:
 
 
 def _cosines(cosines: Mapping[str, Mapping[str, float]]) -> tuple[float, float]:
-    """Return the cosine of the nearest chunk, and of one that is near by chance; 0 unless they are the known model's.
+    """Return the cosines of the nearest chunk, and of one near by chance; 0 unless they are the known model's.
 
     A deeper look finds more chunks; they change neither.
     """
@@ -150,7 +148,7 @@ def _cosines(cosines: Mapping[str, Mapping[str, float]]) -> tuple[float, float]:
 
 
 def _said(asked: frozenset[int], question: Question, texts: Sequence[str]) -> list[frozenset[int]]:
-    """Return the terms asked for in each of the first texts, and in each further one that may have terms these lack."""
+    """Return the terms asked for in each of the first texts, and in further ones with possible missing terms."""
     known = {stem_term(word): word.removesuffix("y") for word in question.words}
     roots = {term: known.get(term, "") for term in asked}
     found = [terms_said(text, roots) for text in texts[:_BEST]]
@@ -164,14 +162,14 @@ def _said(asked: frozenset[int], question: Question, texts: Sequence[str]) -> li
 
 
 class _Regression(NamedTuple):
-    """A logistic regression of signs, and the chances from which on an answer is one, or may be one.
+    """A logistic regression of signs, and the least chances of a sure and of a possible answer.
 
     Attributes:
-        topic, sentence: chances for a question that names a topic, and for one that is a sentence.
-        low: chance from which on there may be an answer. To name an answer none hides it, so fewer than 1 in 100 of
-            those with one may be; to name it low costs little.
-        right: constant and weights of the likelihood, of the logarithm of a result's place, and of the first place: the
-            chance that the result is right, which is to have a line of the answer.
+        topic, sentence: chances for the name of a topic, and for a sentence.
+        low: least chance of a possible answer. Calling an answer "none" hides it, so this may happen to fewer than 1 in
+            100 questions with an answer; calling it "low" costs little.
+        right: constant and weights of the likelihood, of the logarithm of a result's place, and of the first place.
+            They give the chance that a result has a line of the answer.
     """
 
     constant: float
@@ -191,13 +189,13 @@ def _regression(learned: Mapping[str, float]) -> _Regression:
 _READ, _UNREAD, _WORDS_ALONE = map(_regression, (READ, UNREAD, WORDS_ALONE))
 _IS_SENTENCE = 0.5
 _USUAL_SHARE, _USUAL_FALL = 0.31, 0.45
-"""Of BM25 in the most a word could have, and of `Signs.fall`, for a search without words: their means with words."""
+"""Share of a word's highest BM25, and `Signs.fall`, for a search without words: their means with words."""
 SURE = 4.0
-"""Likelihood from which on an answer is as good as sure: its results are right no more often with a higher one."""
+"""Likelihood of an answer as good as sure: above it, results are right no more often."""
 _NAMED, _MEANT = 0.95, 0.89
 """Shares of right first results where a question names something (tests/bench/names.py), or a part of it."""
 ENOUGH_WORDS = 0.5
-"""Of the question's words in one result: it may answer a question in other words, whatever the regression says."""
+"""Share of a question's words in one result for a possible answer, whatever the regression says."""
 
 
 class Judgement(NamedTuple):
@@ -205,7 +203,7 @@ class Judgement(NamedTuple):
 
     Attributes:
         confidence: of the whole answer.
-        likelihood: logarithm of the odds that it is one; None where a definition, place or file is named.
+        likelihood: logarithm of the odds that it is an answer; None if a definition, place or file is named.
         right: as in `_Regression`.
     """
 
@@ -215,7 +213,7 @@ class Judgement(NamedTuple):
 
 
 def judge(question: Question, signs: Signs | None) -> Judgement:
-    """Judge an answer that begins with no definition, place or file named by the question."""
+    """Judge an answer without a definition, place or file named by the question at its head."""
     if signs is None:
         return Judgement(Confidence.NONE, -inf)
     # No number and no cosine is exactly 0, but by chance.
@@ -229,7 +227,7 @@ def judge(question: Question, signs: Signs | None) -> Judgement:
 
 
 def chance_of(judgement: Judgement, place: int) -> float:
-    """Return the chance that the result at a place, from 0, is the answer; it falls from place to place."""
+    """Return the chance of the result at a place, from 0, to be the answer; it falls from place to place."""
     if judgement.likelihood is None:
         found = _NAMED if judgement.confidence is Confidence.HIGH else _MEANT
         return found / (1 + place)

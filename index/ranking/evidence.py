@@ -9,7 +9,7 @@ from cqm.index.ranking.file_roles import Role, role_of
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that may answer: the fields ranking needs, and those shown beside its text.
+    """A possible result: the fields ranking needs, and those shown beside its text.
 
     Attributes:
         path, defines, start_line, end_line, symbol, kind, language: as in `Chunk`.
@@ -17,7 +17,7 @@ class Candidate:
         position: among the chunks of its file.
         is_generated: whether a tool wrote its file.
         lowered: the names it defines in lower case, one a line, to search all of them at once.
-        named: those with a piece of their own, in lower case, one a line: without fields, which begin with ".".
+        named: names with a piece of their own, in lower case, one a line: without fields, which begin with ".".
     """
 
     id: str
@@ -51,14 +51,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The results of the store's searches for a question. A search that was not run leaves its mapping empty.
+    """The results of the store's searches for a question. A search not run leaves its mapping empty.
 
     Attributes:
         terms: BM25 by chunk id; missing ones count as 0.
         dense: for each space with vectors, the cosine of the nearest chunks by id; missing ones count as the least.
         file_terms, path_terms: BM25 by path, of the file's text and of the path's words.
         mentioning: ids of the chunks containing the one-word question; empty if there are many.
-        likely: those among these that are lifted for a part of the question, and judged by all its words.
+        likely: ids among these lifted for a part of the question, and judged by all its words.
     """
 
     candidates: tuple[Candidate, ...]

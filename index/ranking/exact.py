@@ -17,15 +17,15 @@ from cqm.index.ranking.rank import Ranked
 from cqm.index.text.names.parts import dotted, is_operator, last_part, name_key, with_sign
 
 DEPTH = 500
-"""Most definitions of a name that all come first; of more, those that a search for its words finds."""
+"""Most definitions of a name to put first; of more, those found by a search for its words."""
 FEW = 10
-"""Most chunks containing a word that all come first: a page of results."""
+"""Most chunks containing a word to put first: a page of results."""
 PART = "exact"
 """The name of the part of a score."""
 _MOST_PARTS = 200
 """Parts of a qualified name to read."""
 _TITLED = frozenset({"test", "example"})
-"""Roles of files whose names may be titles of tests."""
+"""Roles of files with names that may be titles of tests."""
 _BESIDE = _TITLED | {GENERATED.name}
 _HIGHEST = 3
 """The highest grade of a definition."""
@@ -38,14 +38,14 @@ def exact_first(
 ) -> Sequence[Ranked]:
     """Put the definitions of the symbol a question consists of first, then the chunks containing a rare word.
 
-    A definition has the name as it is written; if none has, any spelling counts: `get_url` answers `getUrl`. A
-    definition comes before members of the same name, unless the question names their container or it is in a test or
-    example, where it may be a title; one in the file of that name comes before the others, and the program which people
-    wrote before generated files. Each of these adds a part to the score large enough to stand above the rest. Before
-    fields alone comes the best of a file of that name: `Args` may be a field, or all of `args.go`.
+    A definition has the exact name; if none has, any spelling counts: `get_url` answers `getUrl`. A definition comes
+    before members of the same name, unless the question names their container, or the definition is in a test or
+    example, where it may be a title. One in the file of its name comes before the others, and handwritten code before
+    generated files. Each of these adds a part to the score large enough to stand above the rest. Before fields alone
+    comes the best chunk of a file of the name: `Args` may be a field, or all of `args.go`.
 
     Parameters:
-        question: one that is neither a name nor a word changes nothing.
+        question: anything but a name or a word changes nothing.
         ranked: best first.
         mentioning: ids of the chunks containing the word, if they are few.
     """
@@ -68,7 +68,7 @@ def exact_first(
 
 
 def pinned_first(ranked: Sequence[Ranked], pinned: Sequence[str]) -> Sequence[Ranked]:
-    """Put some chunks first, in the given order; each has a part that lifts it above the next."""
+    """Put some chunks first, in the given order; each gets a part lifting it above the next."""
     entries = {entry.candidate.id: entry for entry in ranked}
     first = [entries.pop(name) for name in pinned if name in entries]
     top = max((entry.score for entry in entries.values()), default=0.0)
@@ -107,11 +107,11 @@ def _above_generated(ranked: Sequence[Ranked], grades: Mapping[str, int]) -> dic
 
 
 _LISTINGS = frozenset({"kotlinabi"})
-"""Languages of files that list what others define."""
+"""Languages of files listing definitions of others."""
 
 
 def _readings(symbol: str) -> Iterator[tuple[str, Callable[[str], str]]]:
-    """Yield a qualified name as written and in any spelling, then so without outer parts that may be a package.
+    """Yield a qualified name as written and in any spelling, then the same without outer parts, maybe a package.
 
     "gin.Context.Bind" may be "Context.Bind", "cobra.ExactArgs" may be "ExactArgs". "Client.get" is not just any "get".
     """
@@ -179,7 +179,7 @@ def fitting(names: Sequence[str], symbol: str, path: str) -> list[int]:
 
 
 def defining(chunks: Sequence[Candidate], symbol: str) -> list[Candidate]:
-    """Return the chunks that define what a symbol means by its most exact reading, as in `exact_first`."""
+    """Return the chunks defining a symbol by its most exact reading, as in `exact_first`."""
     for asked, spelled in _readings(symbol):
         if found := [it for it in chunks if _grade(it, asked, spelled)]:
             return found

@@ -1,7 +1,7 @@
 """Features: numbers for the agreement of a chunk and its file with a question.
 
 Raw scores of different searches are never compared. Each is divided by the best of its kind within the query, so most
-features are from 0 to 1. A file's evidence counts for all of its chunks alike.
+features are from 0 to 1. A file's evidence counts equally for all of its chunks.
 """
 
 from bisect import bisect_right
@@ -71,7 +71,7 @@ class FileFeatures(NamedTuple):
 
 
 class OfFile(NamedTuple):
-    """A file's features, and the role for which it ranks lower; None for plain source."""
+    """A file's features, and its role if it ranks lower for it; None for plain source."""
 
     features: FileFeatures
     role: Role | None
@@ -94,7 +94,7 @@ def features(question: Question, evidence: Evidence) -> tuple[list[ChunkFeatures
 
 
 def of_chunk(question: Question, chunk: Candidate, of_file: OfFile) -> OfFile:
-    """Return the features of a chunk's file; a test beside the program that it tests has the role of tests."""
+    """Return the features of a chunk's file; a test beside its program has the role of tests."""
     if of_file.role or IN_TESTS.name in question.roles or not is_test(chunk.language, chunk.kind, chunk.symbol):
         return of_file
     return OfFile(of_file.features._replace(role=log(IN_TESTS.factor)), IN_TESTS)
@@ -141,7 +141,7 @@ def _sums(
 
 
 def _named(question: Question, candidates: Sequence[Candidate]) -> tuple[list[float], list[float]]:
-    """Compute `ChunkFeatures.name` and `covered` of each chunk, for the name that agrees best."""
+    """Compute `ChunkFeatures.name` and `covered` of each chunk, for its best fitting name."""
     asked = question.words
     names, covers = [0.0] * len(candidates), [0.0] * len(candidates)
     for number in _with_a_root(roots_of(question), [chunk.named for chunk in candidates]):
@@ -205,7 +205,7 @@ def fused(spaces: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Bring the cosines of several spaces to one scale; cosines of two models cannot be compared.
 
     Each space's cosines are mapped to 0 to 1 within the query. The best of a few chunks says less than the best of
-    many, so each space is weighed by its number of chunks beside that of the largest.
+    many. So each space is weighed by its number of chunks beside the largest space's.
     """
     largest = max(map(len, spaces), default=0)
     found: dict[str, float] = {}

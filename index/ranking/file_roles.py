@@ -18,7 +18,7 @@ class Role:
         name: shown as the part of a score.
         factor: up to 1. Its logarithm times a learned weight is added to scores, unless the question asks for the role.
         paths: pattern of the paths with this role.
-        asked_by: pattern of the words that ask for it, such as "tests"; None if none do.
+        asked_by: pattern of the words asking for it, such as "tests"; None if none do.
     """
 
     name: str
@@ -42,7 +42,7 @@ _TEST_FILES = (
 TEST, DOCUMENT = "test", "documentation"
 
 # The first match is the file's role. Questions are often about tests without saying so, and documents answer many
-# that don't ask for them.
+# without being asked for.
 ROLES = (
     Role(
         TEST,
@@ -90,7 +90,7 @@ ROLES = (
 
 
 _PACKAGES = re.compile(r"((?:^|/)(?:main|\w+Main)/(?:java|kotlin|scala|groovy)/).*/")
-"""Folders of packages, whose names tell no role: `src/main/java/org/springframework/samples/` has a program."""
+"""Folders of packages; their names tell no role: `src/main/java/org/springframework/samples/` has a program."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -99,7 +99,7 @@ def role_of(path: str, *, is_generated: bool = False) -> Role | None:
 
     Parameters:
         path: relative to the root.
-        is_generated: whether a tool wrote it: a test or example is that before all, anything else is generated.
+        is_generated: whether a tool wrote it. A test or example keeps its role; anything else is generated.
     """
     folders = _PACKAGES.sub(r"\1", path)
     role = next((role for role in ROLES if role.paths.search(folders)), None)
@@ -113,7 +113,7 @@ _TEST_MODULE = re.compile(r"(?:^|\.)(?:\w+_)?tests?\.")
 
 
 def is_test(language: str, kind: str, symbol: str) -> bool:
-    """Whether a chunk tests the program in whose file it is: Zig's `test "adds"`, Rust's `tests.adds`."""
+    """Whether a chunk tests the program in its own file: Zig's `test "adds"`, Rust's `tests.adds`."""
     if kind == "test":
         return True
     if language == "python":
@@ -125,8 +125,8 @@ def is_test(language: str, kind: str, symbol: str) -> bool:
 GENERATED = Role(
     "generated", 0.7, re.compile(r"(?!)"), re.compile(r"generated|(java|api|type|rust|scala)docs?|doxygen")
 )
-"""Code which a tool wrote, by its note or name, and pages made of a program's comments, by the kind of their chunks:
-what people wrote answers better."""
+"""Code written by a tool, by its note or name, and pages made of a program's comments, by the kind of their chunks:
+handwritten text answers better."""
 
 SUPERSEDED = Role("superseded", 0.8, re.compile(r"(?:^|/)(v(\d{1,3}))(?=/)", re.IGNORECASE))
 """Its pattern matches the folder of a version. Files in it have this role if a later version is beside it."""

@@ -12,11 +12,11 @@ from cqm.index.text.terms import stem
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files that answer a topic. Their patterns are compiled when they are asked for: all of them take 15 ms.
+    """Files answering a topic. Their patterns are compiled on demand: all of them take 15 ms.
 
     Attributes:
         paths: pattern of their paths, from the name of a folder or file on.
-        says: pattern of a line that is the answer; empty where the whole file is.
+        says: pattern of an answering line; empty if the whole file answers.
     """
 
     paths: str
@@ -35,12 +35,12 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Something that people ask of every project.
+    """Something people ask of every project.
 
     Attributes:
-        ways: to ask for it: each is groups of words, of which a question has one each.
-        words: all that a question may have beside words like "how" and "the", stemmed.
-        names: words that ask for it alone, as in "license".
+        ways: to ask for it: each is groups of words; a question has one word of each group.
+        words: all possible words of a question, besides "how", "the" and the like; stemmed.
+        names: words asking for it alone, as "license".
         files: the best first.
         is_of_code: whether code may answer it as well.
     """
@@ -82,8 +82,8 @@ def topic(
     Parameters:
         ways: the groups of each have a blank between them, their words a "/".
         beside: further words.
-        files: patterns of paths from the name of a folder or file on, some with that of a line.
-        names: words that ask for it alone.
+        files: patterns of paths from the name of a folder or file on, some with the pattern of a line.
+        names: words asking for it alone.
         is_of_code: whether code may answer it as well.
     """
     groups = tuple(tuple(stemmed(group.replace("/", " ")) for group in way.split()) for way in ways)

@@ -1,4 +1,4 @@
-"""The topics of questions about a project itself, in the order in which they are tried."""
+"""The topics of questions about a project itself, in the order of trying."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -7,7 +7,7 @@ from cqm.index.ranking.project import Topic, stemmed, topic
 from cqm.index.text.terms import WORD
 
 _MOST_WORDS = 12
-"""Of a question about a project; a longer text tells of more."""
+"""Longest question about a project, in words; a longer text is about more."""
 _TEXT = r"(?:\.(?:md|mdx|rst|txt|adoc|org|markdown|rdoc))?$"
 _README = rf"readme{_TEXT}"
 _GUIDE = rf"(?:contributing|hacking|develop(?:ing|ment|ers?)){_TEXT}"
@@ -39,7 +39,7 @@ def _heading(words: str) -> str:
 
 
 def _supported(languages: str, *files: str | tuple[str, str]) -> Topic:
-    """Make the topic of the versions of a language that a project supports."""
+    """Make the topic of a language's versions supported by a project."""
     group = languages.replace(" ", "/")
     asked = "support/require/minimum/minimal/oldest/compatible/need/target/run/which/what/it"
     beside = "lowest min least js language runtime compiler earliest still newer older range compatibility requirement"
@@ -362,7 +362,7 @@ _HEADS = frozenset[str]().union(*(group for it in TOPICS for way in it.ways for 
 
 
 def topic_of(text: str, content: Sequence[str]) -> Topic | None:
-    """Return what a question asks of the project itself; None for a question about its code.
+    """Return the topic of a question about the project itself; None for a question about its code.
 
     Parameters:
         content: its words in lower case, without those like "how" and "the".

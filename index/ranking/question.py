@@ -68,22 +68,22 @@ class Question:
         words: its stemmed words, without those like "how" and "the".
         terms: its terms for BM25.
         roles: names of the file roles it asks for: "test" for "tests of the parser".
-        symbol: the name it consists of, with "." between parts: "Client.get" for "`Client::get()`". Empty for others.
-        notations: further names that it may be, in a notation of a language or tool; the first that is defined counts.
-        declared: names that it may declare, as a line of code.
+        symbol: its name, if it is one, with "." between parts: "Client.get" for "`Client::get()`". Else empty.
+        notations: further possible names, in a notation of a language or tool; the first defined one counts.
+        declared: names it may declare, as a line of code.
         parameters: of the symbol: see `parameters_in`.
-        definitions: the term of all chunks that define `symbol`; empty without one.
-        mentions: the term of all chunks containing the one word it consists of; empty for more words.
-        lines: the lines it consists of; None for others.
-        places: in files, which it names anywhere, innermost call first: those of a trace or a message.
-        said: the part of its text that its words are of: of a trace the message, of an issue all but its template.
-        calls: functions that a trace names, innermost first.
+        definitions: the term of all chunks defining `symbol`; empty without one.
+        mentions: the term of all chunks containing its one word; empty for more words.
+        lines: the lines it names, if it names nothing else; else None.
+        places: in files named anywhere in it, innermost call first: those of a trace or a message.
+        said: the source of its words: of a trace the message, of an issue all but its template.
+        calls: functions in a trace, innermost first.
         codes: the terms of the error codes in it: E0382, ERR_REQUIRE_ESM.
         phrases: quoted in it.
-        copied: what may be copied from a file, as a message without quotes; the longest first.
-        pasted: parts of its text that are surely from a file or a program: code, a message with values.
-        subject: the one name that it asks about as a plain sentence: "where is get_url defined".
-        named: names within it that are marked as such, as in `named_in`.
+        copied: text possibly copied from a file, as a message without quotes; the longest first.
+        pasted: parts of its text surely from a file or a program: code, a message with values.
+        subject: the one name a plain sentence asks about: "where is get_url defined".
+        named: names marked as such in it, as in `named_in`.
         topic: asked of the project itself; None for other questions.
         sentence: 0 for the name of a topic, 1 for a sentence, and degrees between.
         route: that it consists of; None for others.
@@ -119,7 +119,7 @@ class Question:
 
     @property
     def keys(self) -> frozenset[str]:
-        """The keys of all names that it may be: see `name_key`."""
+        """The keys of all its possible names: see `name_key`."""
         return frozenset(filter(None, map(name_key, (self.symbol, *self.notations, *self.declared))))
 
 
@@ -172,7 +172,7 @@ def read_question(text: str) -> Question:
 
 
 def _roles_in(words: Sequence[str]) -> frozenset[str]:
-    """Return the names of the roles of files that words ask for."""
+    """Return the names of the file roles asked for by words."""
     return frozenset(it.name for it in (*ROLES, GENERATED) if it.asked_by and any(map(it.asked_by.fullmatch, words)))
 
 
@@ -181,15 +181,15 @@ def _pasted(text: str) -> tuple[str, ...]:
 
 
 def definitions_term(symbol: str) -> SparseTerms:
-    """Return the term of all chunks that define a symbol; of an operator none, which has no word."""
+    """Return the term of all chunks defining a symbol; none for an operator, which has no word."""
     key = name_key(symbol)
     return label_term(key) if key and not is_operator(symbol) else _NO_TERMS
 
 
 def roots_of(question: Question) -> list[str]:
-    """Return the strings of which a lower-case name contains one if it shares a word with the question.
+    """Return strings; a lower-case name sharing a word with the question contains one of them.
 
-    A stem is the beginning of its word, except in "queries" with the stem "query"; without the "y" it is again.
+    A stem is the beginning of its word, except for "queries" with the stem "query"; so a final "y" is cut.
     """
     return [word.removesuffix("y") for word in question.words]
 
@@ -204,7 +204,7 @@ def _symbol(text: str) -> str:
 
 
 def _names_of_issue(text: str) -> SparseTerms:
-    """Return the terms of chunks that define names in an issue's backticks; those in its title or called are too loose.
+    """Return the terms of chunks defining names in an issue's backticks; names in its title or called are too loose.
 
     An issue's blocks count here too, unlike in `named_in`: Markdown may stand in them.
     """

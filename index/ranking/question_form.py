@@ -74,10 +74,10 @@ def form(text: str) -> tuple[float, ...]:
 
 
 def sentence_likeness(text: str, weights: Sequence[float] = PHRASING) -> float:
-    """Tell topics (0) from sentences (1) by logistic regression; what asks for a place is half a sentence at least.
+    """Tell topics (0) from sentences (1) by logistic regression; a question for a place is half a sentence at least.
 
-    Few questions that the regression was learned from begin with "where" or "which": they asked "how". Of 134 such
-    questions about 12 applications 76 instead of 69 have the right lines first, with the roles of folders of packages.
+    Few of the learned questions begin with "where" or "which": they asked "how". With the roles of package folders, 76
+    instead of 69 of 134 such questions about 12 applications have the right lines first.
     """
     total = sum(weight * number for weight, number in zip(weights, form(text), strict=True))
     words = _WORD.findall(text)

@@ -1,8 +1,8 @@
 """Ranking: order the results of the store's searches, with scores explained by named parts.
 
-A score is the sum of the features of a chunk and its file, each times its weight (`features`). Weights lie between
-those for topics and those for sentences, depending on the form of the question (`question_form`). They are learned from
-questions about packages that no reported figure covers; see `training/ranking.py`.
+A score is the sum of the features of a chunk and its file, each times its weight (`features`). Weights lie between the
+ones for topics and the ones for sentences, by the form of the question (`question_form`). They are learned from
+questions about packages used for no reported figure; see `training/ranking.py`.
 """
 
 from bisect import bisect
@@ -25,7 +25,7 @@ FILE_DEPTH = 50
 FILL_DEPTH = 60
 """Chunks of the best files to look at beside the best chunks."""
 FILL_FILES = 20
-"""Best files whose chunks are looked at, whether or not they are among the best chunks."""
+"""Best files to look into, even if none of their chunks is among the best."""
 _MEANING = 3.0
 """Cosine multiplier in semantic mode."""
 _TOPIC_REPEAT, _SENTENCE_REPEAT = 0.5, 0.1
@@ -34,7 +34,7 @@ _TOPIC_REPEAT, _SENTENCE_REPEAT = 0.5, 0.1
 of the files shown in 2,000 tokens."""
 _NOISE = 1e-5
 """Scores this near are equal; path and position decide. A store adds up in another order in another index of the same
-files, so that equal evidence has scores which differ by up to 1e-6."""
+files: scores of equal evidence differ by up to 1e-6."""
 _MOST_REPEATS = 6
 """From here on, further chunks of a file move down no more."""
 
@@ -51,11 +51,11 @@ class Weights(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A candidate with its score and the terms of that sum.
+    """A candidate with its score and the terms of the sum.
 
     Attributes:
         further: parts added to the score afterwards, by name.
-        number: the reader's; None if it did not read this.
+        number: the reader's score; None if it did not read this.
     """
 
     candidate: Candidate
@@ -107,7 +107,7 @@ ALIKE = weights_of({"terms": 1.0, "dense": 1.0})
 
 
 def fill_paths(evidence: Evidence) -> tuple[str, ...]:
-    """Choose the files that look best as a whole, best first; their chunks are worth a look even if none was found."""
+    """Choose the best files as a whole, best first; their chunks are worth a look even if none was found."""
     by_text, by_path = relative(evidence.file_terms), relative(evidence.path_terms)
     total = {path: by_text.get(path, 0.0) + 0.5 * by_path.get(path, 0.0) for path in by_text | by_path}
     return tuple(sorted(total, key=lambda path: (-total[path], path))[:FILL_FILES])
@@ -122,7 +122,7 @@ def rank(
     Parameters:
         question: read by `read_question`.
         weights: None for those of `weights_for`.
-        pinned: ids of chunks that stay, whatever has their text.
+        pinned: ids of chunks to keep, even if others have their text.
     """
     weights = weights or weights_for(question)
     chunks, of_files = features(question, evidence)
@@ -217,7 +217,6 @@ def spread(ranked: Sequence[Ranked], cost: float) -> list[Ranked]:
 
     Parameters:
         ranked: by score.
-        cost: see `Weights.repeat`.
     """
     shown: dict[str, int] = {}
     scores = []

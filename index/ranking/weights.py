@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 PHRASING = (-4.63, 1.51, 0.74, 1.02, -3.03, 2.53, 0.99, 1.41, 0.56, -3.23)
-"""Of `question_form.form`."""
+"""Weights of `question_form.form`."""
 
 TOPIC: Mapping[str, float] = {
     "terms": 6.672,

@@ -43,7 +43,7 @@ class Breaker:
             return True
 
     def half_open(self) -> None:
-        """Let one caller try the service now: somebody asked for it and may have repaired it."""
+        """Let one caller try the service now: the user asked for it and may have repaired it."""
         with self._lock:
             if self._open_until is not None:
                 self._open_until = self._clock()

@@ -1,4 +1,4 @@
-"""Whatever is connected or loaded at its first use, by one thread."""
+"""A value connected or loaded at its first use, by one thread."""
 
 from collections.abc import Callable
 from threading import Lock

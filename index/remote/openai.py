@@ -109,7 +109,7 @@ class OpenAIServer:
         if error.code == "insufficient_quota":
             return self.purpose.error(answer, remedy=_PAY)
         if status in REFUSES_INPUT or (status >= _SERVER_FAULT and too_long):
-            # Whatever the status: llama.cpp and others use that of a fault.
+            # Whatever the status: llama.cpp and others use the one of a fault.
             return RefusedInputError(answer, remedy=self.purpose.shorter if too_long else "", too_long=too_long)
         if status in ASKS_TO_WAIT or status >= _SERVER_FAULT:
             wait = retry_after(error.response.headers)

@@ -10,7 +10,7 @@ _MINUTE = 60.0
 _SHORTEST = 1e-6
 """Seconds: less is a rounding error."""
 _BURST = 0.1
-"""Of a minute's allowance, usable at once after a pause. Services measure over less than a minute."""
+"""Share of a minute's allowance usable at once after a pause. Services measure over less than a minute."""
 
 
 class Clock(NamedTuple):
@@ -49,7 +49,6 @@ class RateLimit:
 
     Parameters:
         requests_per_minute, tokens_per_minute: 0 for no limit.
-        clock: source of time.
     """
 
     def __init__(self, requests_per_minute: int, tokens_per_minute: int, clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""Repeat failed requests to a service: which ones, how often and after which waits."""
+"""Repeat failed requests to a service: which ones, how often, and after which waits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ class RetryPolicy:
         longest_wait: upper bound of such a wait, in seconds.
         longest_retry_after: longest wait a service may request, in seconds; if it requests more, the request fails at
             once.
-        total_seconds: time after the first attempt in which others may begin.
+        total_seconds: time after the first attempt for others to begin.
         repeats_time_outs: whether a timed-out request is sent again unchanged.
     """
 
@@ -37,7 +37,7 @@ class RetryPolicy:
     repeats_time_outs: bool = True
 
     def brief(self) -> "RetryPolicy":
-        """Return the policy for a request with somebody waiting: a second attempt soon, or none after a time-out."""
+        """Return the policy for a request with a waiting caller: a second attempt soon, or none after a time-out."""
         wait = min(self.first_wait, 0.2)
         return replace(
             self,
@@ -49,7 +49,7 @@ class RetryPolicy:
 
 
 class TransientError(EmbeddingError):
-    """A failure that may be gone the next time: an overload, a broken connection, a fault of the server.
+    """A passing failure: an overload, a broken connection, a fault of the server.
 
     Parameters:
         retry_after: seconds to wait by the service's request; None without one.

@@ -1,7 +1,7 @@
 """Variables of services: their addresses, keys and proxies by name, as an environment has them.
 
-Whoever opens an index says whose they are; from there they are handed down to each connection. An owner of an index
-opens it with those of its clients, so nothing below reads this process's environment.
+The opener of an index passes them in; from there they are handed down to each connection. An owner of an index uses its
+clients' variables, so nothing below reads this process's environment.
 """
 
 import os
@@ -18,5 +18,5 @@ NO_VARIABLES: Variables = MappingProxyType({})
 
 
 def process_variables() -> Variables:
-    """Return those of this process, as they are now."""
+    """Return the present variables of this process."""
     return MappingProxyType(dict(os.environ))

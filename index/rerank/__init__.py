@@ -1,4 +1,4 @@
-"""Order the best results of a search anew: by their words, and by models that read question and text together."""
+"""Reorder the best results of a search: by their words, and by models reading question and text together."""
 
 from collections.abc import Callable, Mapping
 

@@ -12,8 +12,8 @@ from cqm.index.text.terms import encodable
 Result = TypeVar("Result")
 
 MAX_CHARACTERS = 4_000
-"""Characters of a question or text; the rest doesn't affect its score. Twice the 512 tokens of the largest chunks,
-which most cross-encoders read, at four characters a token, which code seldom exceeds.
+"""Characters of a question or text; the rest doesn't affect its score. Twice the 512 tokens read by most
+cross-encoders, at four characters a token; code seldom exceeds that.
 """
 _LATE = "Raise rerank.deadline_seconds or lower rerank.depth."
 
@@ -67,7 +67,7 @@ class Deadline:
 
 
 def in_time(seconds: float, source: str, work: Callable[[Deadline], Result]) -> Result:
-    """Return the result of `work` if it is in time. Late work goes on in a thread nobody waits for.
+    """Return the result of `work` if it is in time. Late work goes on in a thread without waiters.
 
     Socket time-outs are not enough: each limits the wait for some bytes, and none the look-up of a host name.
 

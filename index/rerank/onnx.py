@@ -1,6 +1,6 @@
 """A cross-encoder on this machine, through onnxruntime: the user's own model, in a folder.
 
-Works with any sequence classifier whose first output has one column, a logit, or two, the logits of "does not answer"
+Works with any sequence classifier with one column in its first output, a logit, or two, the logits of "does not answer"
 and "answers": cross-encoder/ms-marco-MiniLM-L6-v2, BAAI/bge-reranker-base and the like. Nogueira and Cho, Passage
 Re-ranking with BERT, arXiv:1901.04085.
 """

@@ -1,9 +1,9 @@
 """Read the first results of a search together with the question: a small cross-encoder, in NumPy.
 
-The words of question and text go through a transformer at once (Nogueira and Cho, arXiv:1901.04085), so that it sees
-which of them belong together; vectors made of each alone cannot. `training/reader_train.py` trains it, and explains
-what it is given: tokens of the static model, marked where the other side has them too, and of a long text the beginning
-and the window with most of the question's words.
+The words of question and text go through a transformer at once (Nogueira and Cho, arXiv:1901.04085): it sees which of
+them belong together. Vectors of each alone cannot. `training/reader_train.py` trains it, and explains its input: tokens
+of the static model, marked if the other side has them too. A long text gives its beginning and the window with most of
+the question's words.
 """
 
 import math
@@ -31,27 +31,27 @@ ASKED, HEADED, NAMED, LONGEST = 31, 24, 10, 256
 them."""
 TOLD, HEAD = 64, 24
 """Tokens read of a text: its first ones, the rest being a window into `LONGEST`. It was trained with 128 and 48, which
-take a fifth more time. Of 1,901 sentences of the split "train", the reciprocal rank of the lines is .578 with those,
-.577 with these and .575 with 48 and 20; of 1,674 held out .538, .540 and .543."""
+take a fifth more time. For 1,901 sentences of the split "train", the reciprocal rank of the lines is .578 with 128 and
+48, .577 with these and .575 with 48 and 20; for 1,674 held out .538, .540 and .543."""
 _FILE = Path(__file__).with_name("static") / "reader-1.safetensors"
 _SHA256 = "9bf093bcb77b21a87c36798c2429034e837737ea0d52e3f8ab735c046a1bf7bc"
 _SPECIAL, _FIRST = 2, 1
 """Numbers before those of the static model's tokens: 0 fills, 1 begins."""
 READ = 4
-"""Results read. Of 1,352 sentences about packages that were not learned from, the reciprocal rank of the lines with 4,
-8, 16 and 30 is .595, .596, .597 and .597; without any it is .584. So few take no deadline: an answer is the same on a
-busy machine."""
+"""Results read. For 1,352 sentences about packages not learned from, the reciprocal rank of the lines with 4, 8, 16 and
+30 is .595, .596, .597 and .597; without any it is .584. So few need no deadline: an answer is the same on a busy
+machine."""
 _CHARACTERS = 8_192
-"""Of a text."""
+"""Most characters of a text."""
 _WEIGHT = 0.2
-"""Of a logit, beside the other parts of a score."""
+"""Weight of a logit beside the other parts of a score."""
 _OF_HEAD = 64
 """Numbers of a state read by an attention head."""
 _EPSILON = 1e-12
 
 
 class Passage(NamedTuple):
-    """A text to be read, with what it is called."""
+    """A text to read, with its name."""
 
     path: str
     symbol: str
@@ -60,7 +60,7 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """Numbers of a layer, as BERT has them: matrices of shape (from, to) with what is added, and norms."""
+    """Numbers of a layer, as in BERT: matrices of shape (from, to) with their biases, and norms."""
 
     mixed: "tuple[Floats, Floats]"
     joined: "tuple[Floats, Floats]"
@@ -76,7 +76,7 @@ class _Model:
 
     Attributes:
         codes, scales: of the tokens' vectors, shapes (tokens, width) and (tokens,).
-        rarity: of the tokens, in the texts that were learned from.
+        rarity: of the tokens, in the training texts.
         places, marks: vectors of slots and of marks.
         score: weights of the first token's state.
     """
@@ -94,7 +94,7 @@ class _Model:
 
 
 def _read_model(arrays: "Mapping[str, NDArray[Any]]") -> _Model:
-    """Make a reader of the arrays that `training/reader_model.py` names: numbers of a matrix in 8 bits have scales."""
+    """Make a reader of the arrays named in `training/reader_model.py`; 8-bit matrices have scales."""
     import numpy as np
 
     def array(name: str) -> "Floats":
@@ -137,10 +137,10 @@ def _model() -> _Model:
 
 
 def read_together(question: Question, ranked: Sequence[Ranked], texts: Sequence[str]) -> Sequence[Ranked]:
-    """Order the first results anew, by what the reader says of them; that is the part `reader` of the score.
+    """Reorder the first results by the reader's scores, the part `reader` of the score.
 
     Parameters:
-        question: asked. One without words, or a longer one than the model was trained with, is not read.
+        question: one without words, or longer than in the model's training, is not read.
         ranked: best first.
         texts: of the first of them, in their order; the others stay after these.
 
@@ -150,7 +150,7 @@ def read_together(question: Question, ranked: Sequence[Ranked], texts: Sequence[
     asked = numbers(question.said, ASKED + 1)
     if not texts or not 0 < len(asked) <= ASKED:
         return ranked
-    # Longer ones have no more tokens that are read; what is remembered of them is short.
+    # Longer ones have no more tokens to read, and are remembered in short.
     passages = [
         Passage(it.candidate.path, it.candidate.symbol, text[:_CHARACTERS])
         for it, text in zip(ranked, texts, strict=False)
@@ -180,7 +180,7 @@ def scores(asked: Sequence[int], passages: Sequence[Passage]) -> list[float]:
 
 
 def numbers(text: str, most: int) -> list[int]:
-    """Return the first tokens of a text, at most so many."""
+    """Return the first tokens of a text, up to a limit."""
     words = tuple(islice(words_of(encodable(text)), most))
     return [_SPECIAL + it for it in islice(chain.from_iterable(tokens_of_words(words)), most)]
 
@@ -238,7 +238,7 @@ def _read(rows: Sequence[_Row], model: _Model) -> list[float]:
         mixed = _through(states, layer.mixed)
         found = [_attended(mixed[at:end, :width], mixed[at:end, width:], model.heads) for at, end in pairwise(starts)]
         states = _finished(states, np.concatenate(found), layer)
-    # Of the last layer, only the first token's state counts.
+    # In the last layer, only the first token's state counts.
     last = model.layers[-1]
     matrix, added = last.mixed
     firsts = states[starts[:-1]]

@@ -74,7 +74,7 @@ SHAPES: Mapping[str, RerankShape] = {
 """Kinds of endpoints, by their names in the settings."""
 
 DEFAULT_SHAPE = "llamacpp"
-"""Of an endpoint unknown by host and path: most self-hosted ones have this shape."""
+"""Shape of an endpoint unknown by host and path: most self-hosted ones have it."""
 
 
 def shape_by_url(url: str) -> str:

@@ -1,6 +1,6 @@
 """Numbers of the identifiers and words of texts, with the words' directions. A project's texts repeat them.
 
-A text is split once, an identifier split into words once, a word's vector computed once: a question that reads thirty
+A text is split once, an identifier split into words once, a word's vector computed once. A question reading thirty
 chunks looks up numbers, and NumPy does the rest.
 """
 
@@ -51,7 +51,7 @@ class TextNumbers:
 
     Attributes:
         identifiers: their numbers, line after line.
-        sizes: how many each line has, without lines that have none.
+        sizes: number of identifiers in each line, without lines of none.
     """
 
     identifiers: "Numbers"
@@ -64,10 +64,10 @@ class Directions:
 
     Attributes:
         texts: as numbers.
-        words_of: numbers of the words of each identifier by its number, shape (identifiers, 12); 0, which is no word,
-            after them.
+        words_of: numbers of the words of each identifier by its number, shape (identifiers, 12), filled up with 0, no
+            word.
         units: direction of each word by its number, of length 1 or 0, shape (words, dimensions).
-        lengths: of the words' trained vectors: what they weigh.
+        lengths: of the words' trained vectors: their weights.
     """
 
     texts: "Sequence[TextNumbers]"
@@ -88,7 +88,7 @@ class Vocabulary:
 
         self._texts: dict[str, TextNumbers] = {}
         self._identifiers, self._words = _Numbered(), _Numbered()
-        # The first word is none.
+        # The first entry is no word.
         self._words.update({"": _NO_WORD})
         self._words.new.append("")
         self._words_of = np.zeros((0, _WORDS_OF_ONE), np.int32)
@@ -130,7 +130,7 @@ class Vocabulary:
         return read
 
     def _extend(self) -> None:
-        """Write down the words of identifiers and the directions of words that were numbered since the last call."""
+        """Write down the words of identifiers and the directions of words numbered since the last call."""
         import numpy as np
 
         if identifiers := self._identifiers.new:

@@ -1,4 +1,4 @@
-"""Weights of results whose words are compared; written by `training/reading.py`, which explains them."""
+"""Weights for comparing the words of results; written and explained by `training/reading.py`."""
 
 from collections.abc import Mapping
 

@@ -1,9 +1,9 @@
 """Read the first results of a search again, word by word: late interaction over static vectors.
 
 A chunk's vector says little of its single lines. So each word of the question is compared with each word of the chunk,
-by their static vectors, and counts with the most alike one, as in ColBERT (Khattab and Zaharia,
-doi:10.1145/3397271.3401075): in the whole chunk, in its best few lines, and in its best line. A word weighs as much as
-its trained vector is long. Weights of these features are learned by `training/reading.py`.
+by their static vectors, and counts with the most similar one, as in ColBERT (Khattab and Zaharia,
+doi:10.1145/3397271.3401075): in the whole chunk, in its best few lines, and in its best line. A word's weight is the
+length of its trained vector. Weights of these features are learned by `training/reading.py`.
 """
 
 from collections.abc import Sequence
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 DEPTH = 30
 """Results read. 20 and 50 moved span Recall@10 of 1,674 questions by -.005 and .003."""
 LEAST_SENTENCE = 0.5
-"""Questions that are less of a sentence are topics, which files answer. On the development set, where few are more,
+"""Questions with less sentence likeness are topics, answered by files. On the development set, with few sentences,
 reading all gives the files' NDCG@10 .902, reading sentences alone .906, reading none .905. Of 1,674 sentences 92 % are
 above."""
 _WINDOW_STEPS = (1, 2, 4)
-"""Join a line with the seven after it: each step takes what the steps before made of a line so much later."""
+"""Join a line with the seven after it: each step adds the result of the steps before for a line so much later."""
 _MOST_WORDS = 64
 """First words of a question, to be compared: a longer text is no question, and takes time."""
 _NO_LENGTH = 1e-9
@@ -45,10 +45,10 @@ class Reading(NamedTuple):
     """Agreement of a chunk's words with a question's.
 
     Attributes:
-        whole: mean cosine of the question's words with the most alike words of the chunk, by weight.
+        whole: mean cosine of the question's words with the most similar words of the chunk, by weight.
         window: the same of the best eight lines.
         line: the same of the best line.
-        naming: mean cosine of the words of the chunk's symbol with the most alike words of the question.
+        naming: mean cosine of the words of the chunk's symbol with the most similar words of the question.
         length: logarithm of the number of identifiers.
     """
 
@@ -60,10 +60,9 @@ class Reading(NamedTuple):
 
 
 def read_again(question: Question, ranked: Sequence[Ranked], texts: Sequence[str]) -> Sequence[Ranked]:
-    """Order the first results anew, by their words too; what these tell is the part `words` of the score.
+    """Reorder the first results by their words too; these add the part `words` to the score.
 
     Parameters:
-        question: asked.
         ranked: best first.
         texts: of the first of them, in their order; the others stay after these.
     """
@@ -103,8 +102,8 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
     of_identifiers = read.words_of.take(identifiers, 0).T
     words, of_all = _distinct(np.concatenate([of_identifiers.ravel(), *named]))
     of_identifiers, of_names = of_all[: of_identifiers.size], of_all[of_identifiers.size :]
-    # By word of the question and word of the texts. Sums of products in one order: the same words are as alike in any
-    # process, whatever was read before.
+    # By word of the question and word of the texts. Sums of products in one order: the same words have the same
+    # similarity in any process, whatever was read before.
     alike = np.maximum(np.einsum("qd,wd->qw", read.units.take(asking, 0), read.units.take(words, 0)), 0.0)
     weights = read.lengths.take(asking)
     weights /= max(float(weights.sum()), _NO_LENGTH)
@@ -118,11 +117,10 @@ def readings(question: Question, names: Sequence[str], texts: Sequence[str]) -> 
 
 
 def _read_lines(found: "Floats", texts: Sequence[TextNumbers], by_identifier: "Floats", weights: "Floats") -> None:
-    """Fill in the readings of lines, of texts that have some.
+    """Fill in the readings of lines, for texts with lines.
 
     Parameters:
-        by_identifier: how alike the words of the question are to the identifiers of all texts, a row a word.
-        weights: of the words of the question.
+        by_identifier: similarity of the question's words to the identifiers of all texts, a row a word.
     """
     import numpy as np
 
@@ -145,7 +143,7 @@ def _words_of_name(name: str) -> tuple[str, ...]:
 
 
 def _of_windows(by_line: "Floats", text_of: "NDArray[np.intp]") -> "Floats":
-    """Return for each line the most alike of it and the seven after it in its text, by word of the question."""
+    """Return for each line the greatest similarity in it and the seven lines after it, by word of the question."""
     import numpy as np
 
     best = by_line

@@ -1,4 +1,4 @@
-"""Globs as people write them, with backslashes or the root's name, and the folders near one that fits none."""
+"""Read globs as people write them, with backslashes or the root's name; find folders near one without matches."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ def fits(generation: Generation, *globs: str) -> bool:
 
 
 def near_paths(generation: Generation, glob: str) -> list[str]:
-    """Return the folders and files whose names are nearest to that in a glob, else the outermost folders."""
+    """Return the folders and files with the names nearest to a glob's, else the outermost folders."""
     paths = generation.paths.with_chunks()
     folders = {f"{folder}/" for path in paths for folder in map(str, PurePosixPath(path).parents) if folder != "."}
     by_name: dict[str, list[str]] = {}

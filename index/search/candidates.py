@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _NOTHING = SparseTerms((), ())
 _SAME = 1 + 1e-5
-"""Scores within this factor are equal at the end of a search. Their last digits depend on the order in which a store
-adds up, which differs between two indexes of the same files."""
+"""Scores within this factor are equal at the end of a search. Their last digits depend on a store's order of addition,
+which differs between two indexes of the same files."""
 _DEEPER = 10
 """Multiple of its limit to look for if all results of a search are equal."""
 
@@ -69,7 +69,7 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
 
     Parameters:
         times: depth of each search, as a multiple of the usual one.
-        pinned: ids of chunks that are candidates whatever their evidence.
+        pinned: ids of chunks to consider whatever their evidence.
     """
     keep, depth = wanted.keep, times * CHUNK_DEPTH
     is_semantic = wanted.mode is SearchMode.SEMANTIC
@@ -93,7 +93,7 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
         (), chunks, tuple(filter(None, dense)), generation.candidates.paths(files), generation.candidates.paths(paths)
     )
     chunks |= _in_best_files(generation, evidence, Nearest(TERMS, terms, times * FILL_DEPTH, keep))
-    # Of more, the store's choice would be chance.
+    # With more, the store's choice would be chance.
     defining = defining if len(defining) <= DEFINITIONS_DEPTH else {}
     few, likely = mentioning if len(mentioning) <= FEW else {}, list[str]()
     if not is_semantic:
@@ -107,7 +107,7 @@ def for_question(generation: Generation, wanted: Wanted, times: int, pinned: Ite
 
 
 def _in_best_files(generation: Generation, evidence: Evidence, search: Nearest) -> dict[str, float]:
-    """Return what a search finds in the best files alone."""
+    """Return the scores of a search in the best files alone."""
     best = fill_paths(evidence)
     if not best:
         return {}
@@ -124,7 +124,7 @@ def _with_named(
     few: dict[str, float],
     chunks: Mapping[str, float],
 ) -> tuple[dict[str, float], list[str]]:
-    """Add the chunks with codes, literals and names of a question to the few that mention it; return likely ones too.
+    """Add chunks with a question's codes, literals and names to the few mentioning it; return likely ones too.
 
     Parameters:
         few: chunks mentioning the question.

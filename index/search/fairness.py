@@ -79,6 +79,6 @@ class Turns:
         self._wake()
 
     def _wake(self) -> None:
-        """Wake the first in line; whoever has the turn does not wait."""
+        """Wake the first in line; the holder of the turn does not wait."""
         if self._line:
             self._line[0].notify()

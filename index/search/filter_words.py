@@ -25,7 +25,7 @@ def is_filter(name: str, value: str) -> bool:
 
 
 def notes_on_words(text: str) -> Iterator[str]:
-    """Yield a note for each word that is almost a filter: misspelled, of another search engine, or with a blank."""
+    """Yield a note for each near-filter: misspelled, of another search engine, or with a blank."""
     for found in _WORD.finditer(text):
         whole, name, value = found[0], found[2].lower(), found[3]
         if (found[2] in _NAMES and is_filter(name, value)) or value.isdecimal():
@@ -50,5 +50,5 @@ def notes_on_words(text: str) -> Iterator[str]:
 
 
 def _with_sign(sign: str, meant: str) -> str:
-    """Write a filter with the minus of a word, which turns one that leaves out into one that keeps."""
+    """Write a filter with the minus of a word; the minus turns an excluding filter into an including one."""
     return meant.removeprefix("-") if sign and meant.startswith("-") else f"{sign if meant else ''}{meant}"

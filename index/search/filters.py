@@ -36,7 +36,7 @@ _KINDS = {
     **dict.fromkeys(("func", "fn", "def"), "function"),
     "const": "constant",
     "field": "property",
-    # Of Swift and Java, and of Scala and Kotlin, where the index has no such kind.
+    # Kinds of Swift and Java, then of Scala and Kotlin, if the index has no such kind.
     **dict.fromkeys(("protocol", "annotation"), "interface"),
     "object": "class",
 }
@@ -48,7 +48,7 @@ _KNOWN_KINDS = frozenset(
         " resource rule schema section statement step struct target template test text trait type variable variant",
     )
 )
-"""Of chunks and of the definitions in them; an index may have more."""
+"""Kinds of chunks and of definitions in them; an index may have more."""
 _SOURCES = frozenset({CODE, CONFIG, DATA, DOCUMENTATION, ISSUE, JAVADOC})
 _ISSUE = re.compile(r"[#!]?(\d{1,7}|[\w./-]{1,200}#\d{1,7})")
 _GLOB = re.compile(r"[*?\[]")
@@ -64,7 +64,7 @@ class Filtered:
     """A query with the filters of its text as its own.
 
     Attributes:
-        told: the reason for each filter that was taken as words; empty without any.
+        told: the reason for each filter taken as words; empty without any.
         written: filters of the text, as written there.
     """
 
@@ -84,7 +84,7 @@ def with_filters(generation: Generation, query: Query, root: str) -> Filtered:
         root: of the index, absolute.
 
     Raises:
-        QueryError: the text has nothing but filters, or a filter is one of nothing in the index.
+        QueryError: the text has only filters, or a filter fits nothing in the index.
     """
     root = PurePath(root).as_posix()
     query = _named(generation, query, root)
@@ -108,7 +108,7 @@ def with_filters(generation: Generation, query: Query, root: str) -> Filtered:
 def _read_filters(
     generation: Generation, query: Query, found: Iterable[re.Match[str]], root: str
 ) -> tuple[Query, str, list[str], list[str]]:
-    """Return the query with the filters of its text, the text left, those filters, and notes on words that are none."""
+    """Return the query with the filters of its text, the remaining text, those filters, and notes on non-filters."""
     left, written, notes = query.text, list[str](), list[str]()
     for filtered in found:
         is_not, name, value = bool(filtered[1]), filtered[2], filtered[3].strip('"')
@@ -157,7 +157,7 @@ def _named(generation: Generation, query: Query, root: str) -> Query:
             raise QueryError(message, remedy="Name the folders that hold the files, such as `src/**`.")
     include = read_globs(generation, root, _given(query.include))
     kinds = [kind.lower() for kind in _given(query.kinds)]
-    # Only globs that deny keep everything else.
+    # Only excluding globs keep everything else.
     denied = [glob[1:] for glob in include if glob.startswith("!")]
     denied = denied if len(denied) == len(include) else []
     return replace(
@@ -181,7 +181,7 @@ def _given(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _narrowed(generation: Generation, query: Query, name: str, value: str, root: str, *, is_not: bool) -> Query | None:
-    """Return the query with a filter; None if it is none that is known."""
+    """Return the query with a filter; None for an unknown one."""
     if name == "path":
         is_not, value = is_not or value.startswith("!"), value.removeprefix("!")
         globs = _globs(generation, value, root)
@@ -204,10 +204,10 @@ def language_name(name: str) -> str:
 
 
 def check_filters(generation: Generation, query: Query) -> None:
-    """Refuse a language, kind or source that neither CQM knows nor the index has.
+    """Refuse a language, kind or source unknown to both CQM and the index.
 
     Raises:
-        FilterError: it names the nearest, and what the index has.
+        FilterError: it names the nearest one, and those of the index.
     """
     for column, asked in (("language", query.languages), ("kind", query.kinds)):
         unknown = [name for name in asked if not _is_known(column, name)]
@@ -219,13 +219,13 @@ def check_filters(generation: Generation, query: Query) -> None:
 
 
 def check_nothing(generation: Generation, filtered: Filtered) -> str:
-    """Refuse languages, kinds and globs of which a complete index has nothing, for a query without results.
+    """Refuse languages, kinds and globs with nothing in a complete index, for a query without results.
 
     Returns:
         A note if the filters of the text leave nothing together; empty if they leave something to search.
 
     Raises:
-        FilterError: it names what the index has, or the nearest folders and files.
+        FilterError: it names those of the index, or the nearest folders and files.
     """
     query, manifest = filtered.query, generation.manifest
     if not manifest.fact(COMPLETE_FACT) or not manifest.chunk_count():
@@ -252,7 +252,7 @@ def _is_any_left(generation: Generation, query: Query) -> bool:
     if keep is None or keep.nothing:
         return keep is None
     rows = generation.manifest.columns_below("", ("id", "path", "language"))
-    # Of a glob there may be thousands.
+    # A glob may match thousands.
     paths, denied = frozenset(keep.paths), frozenset(keep.not_paths)
     ids = [id_ for id_, path, language in rows if path not in denied and _passes(keep, paths, path, language)]
     if not (keep.kinds or keep.issues) or len(ids) > _MOST_LOOKED:

@@ -13,18 +13,18 @@ from cqm.index.text.terms import distinct_terms
 TELLING = 3
 """First results telling whether a question's own words found something."""
 _LEAST_KNOWN = 0.7
-"""Share of a question's words in English, with fewer of which no answer is sure."""
+"""Least share of a question's words known in English for a sure answer."""
 _QUOTES = " \t\n\"'`\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f"
 """Around a message, as languages write them."""
 _OF_MACHINES = (CONFIG, DATA)
 _MOST = 0.7
-"""Share of a question's own terms that a text says, from which on it is that text which was meant."""
+"""Least share of a question's own terms in a text for it to be the text meant."""
 _LEAST_TERMS = 4
-"""Terms of a question with fewer of which the share says little."""
+"""Least number of a question's terms for the share to mean something."""
 
 
 class Result(NamedTuple):
-    """One of the first results, whatever page of them is shown: pages of one question must choose alike."""
+    """One of the first results, on any page: pages of one question must make the same choice."""
 
     path: str
     text: str
@@ -32,7 +32,7 @@ class Result(NamedTuple):
 
 
 def is_answered(first: Sequence[Result], judgement: Judgement, question: str) -> bool:
-    """Whether a question's own words have found what it names or quotes, or surely a text in its language."""
+    """Whether a question's own words found a name or quotation of it, or surely a text in its language."""
     if any(question.strip(_QUOTES) in it.text for it in first):
         return True
     own = distinct_terms(question)
@@ -48,7 +48,6 @@ def is_better(english: Judgement, own: Judgement, first: Sequence[Result], quest
     Parameters:
         english, own: of the two answers.
         first: results for the question's own words.
-        question: as it was asked.
     """
     if any(_is_own(it, question) for it in first):
         return chance_of(english, 0) >= chance_of(own, 0)

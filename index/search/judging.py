@@ -29,11 +29,11 @@ class Seen(NamedTuple):
     Attributes:
         best: its first ten results.
         payloads: of them, by id; one without was replaced meanwhile.
-        cosines: of the chunks found, by id, for each space of vectors; without a space that has no results.
+        cosines: of the chunks found, by id, for each vector space with results.
         terms: BM25 by chunk id.
-        is_of_kinds: whether a filter keeps some kinds of chunks. Among these a common word is rare, so that only a
-            definition of the name is certain.
-        likely: ids of the chunks that are lifted for a part of the question; all its words tell whether they answer.
+        is_of_kinds: whether a filter keeps some kinds of chunks. Among these a common word is rare: only a definition
+            of the name is certain.
+        likely: ids of the chunks lifted for a part of the question; whether they answer, all its words tell.
     """
 
     best: Sequence[Ranked]
@@ -54,10 +54,9 @@ def judged(
     is_route_missing: bool = False,
     is_of_others: bool = False,
 ) -> tuple[Judgement, str]:
-    """Judge an answer by its first results; the second value is the reason if all words were weighed alike.
+    """Judge an answer by its first results; the second value is the reason if all words got equal weights.
 
     Parameters:
-        question: asked.
         missing: a note that nothing has the name asked for; empty if something has.
         is_file_missing: whether that is the name of a file: words tell whether the answer is one, never surely.
         is_route_missing: whether nothing declares the route asked for: only a text that has it as written is sure.
@@ -125,7 +124,7 @@ def results_of(seen: Seen) -> Results:
 def rarity_of(question: Question) -> dict[int, float]:
     """Return the rarity of a question's words in code, by term: "return" says little, "kernel" much.
 
-    That is the length of the word's vector, which is trained to weigh it. The parts of a name weigh as much as it does.
+    Rarity is the length of the word's vector, trained as its weight. The parts of a name weigh as much as the name.
     Rarity in the index itself is no better: every index has its numbers, values and names.
 
     Raises:

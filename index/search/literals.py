@@ -26,9 +26,9 @@ from cqm.index.text.exact_words import (
 )
 from cqm.index.text.terms import WORD, SparseTerms, distinct_terms, query_terms
 
-# `tests/bench/pasted.py` says what most are worth: 80 pasted texts of Python's library and 80 of others. Half or
-# twice of what bounds the work changes no answer to the former; with half of `_POSTINGS` or of `_MOST_WORDS`, 21 of
-# the latter are told as found instead of 20.
+# `tests/bench/pasted.py` says what most are worth: 80 pasted texts of Python's library and 80 of others. Half or twice
+# the bounds on the work changes no answer to the former; with half of `_POSTINGS` or of `_MOST_WORDS`, 21 of the latter
+# are told as found instead of 20.
 _COPIED_DEPTH = 20
 """Best chunks to look in for a question perhaps copied from a file: most are not."""
 _PASTED_DEPTH = 50
@@ -38,17 +38,18 @@ _RARE = 128
 _POSTINGS = 3_000
 """Chunks to ask for with the rarest word of a text: a word of more tells nothing."""
 _FEWER = 1_000
-"""The same of a phrase, whose words all count; and the best chunks of a text with only more common words."""
+"""The same for a phrase, where all words count; and for the best chunks of a text with only more common words."""
 _MOST_WORDS = 8
 """Words of a phrase required of a chunk before it is looked into."""
 _SEVERAL = 4
-"""Words of a text, from which on one may be a value missing in the chunk."""
+"""Least words of a text for one to be a value missing in the chunk."""
 _MOST_READ = 200
 """Chunks with all of these words to look into."""
 _LEAST_RUN, _LEAST_CHARACTERS = 2, 15
 """Words in a row shared by a chunk and a pasted text, and the characters of the longest run.
 
-Of 40 messages 35 come first: 33 with runs of one word, 28 of four; 28 with a longest run of 30 characters, 35 of 7.
+With these, 35 of 40 messages come first: 33 with runs of one word, 28 of four; 28 with a longest run of 30 characters,
+35 of 7.
 """
 _LEAST_SHARE = 0.5
 """Share of a pasted text's characters in such runs, in the chunk it was copied from.
@@ -56,20 +57,20 @@ _LEAST_SHARE = 0.5
 With the whole text 30 of 40 messages come first, and 27 pieces of code with a name renamed, of 32. A quarter finds 34.
 """
 _REMARK = re.compile(r"^\s*(?://|#|\*|--|;|/\*|<!--|%)|\s(?://|#|--)\s")
-"""A row up to what stands in a comment."""
+"""A row up to its comment."""
 _LEAST_SENTENCE = 0.25
-"""Form of a question from which on it is no topic: "Align header with the list" may be a comment."""
+"""Least sentence likeness for a question not to be a topic: "Align header with the list" may be a comment."""
 _CATALOGS = (".po", ".pot", ".xlf", ".xliff")
 _MOST_IN_RUNS = 80
 """Words of a pasted text to compare."""
 
 
 class Said(NamedTuple):
-    """The few chunks that say something as it is written.
+    """The few chunks with an exact text.
 
     Attributes:
-        texts: that they say, or most of.
-        is_whole: whether they say the texts as they are written, not only most of them.
+        texts: in them, whole or mostly.
+        is_whole: whether they have the exact texts, not only most of them.
     """
 
     ids: Sequence[str] = ()
@@ -78,15 +79,14 @@ class Said(NamedTuple):
 
 
 def saying(generation: Generation, question: Question, found: Mapping[str, float], keep: PointFilter | None) -> Said:
-    """Find the few chunks that say a phrase of a question, or what it may be copied from.
+    """Find the few chunks with a phrase of a question, or with the text it may be copied from.
 
     Parameters:
-        question: asked.
         found: BM25 of the chunks found for its words, by id.
     """
     having = {phrase: _by_people(generation, _with_phrase(generation, phrase, keep)) for phrase in question.phrases}
     phrases = _said(having.items())
-    # A longer phrase that nothing says may be a message with values, such as that of an error in JSON.
+    # A longer phrase found nowhere may be a message with values, such as an error in JSON.
     longest = max(map(len, phrases.texts), default=0)
     unsaid = [phrase for phrase, ids in having.items() if not ids and len(phrase) > max(longest, _LEAST_CHARACTERS)]
     if phrases.ids:
@@ -113,7 +113,7 @@ def _saying_most(
     found: Mapping[str, float],
     keep: PointFilter | None,
 ) -> Said:
-    """Find the few chunks that say most of some pasted texts, or whose format strings made them."""
+    """Find the few chunks with most of some pasted texts, or with the format strings behind them."""
     made, most = [], []
     for text in texts:
         near = _texts(generation, _near(generation, question, text, found, keep))
@@ -125,7 +125,7 @@ def _saying_most(
 
 
 def _making(text: str, texts: Mapping[str, str]) -> list[str]:
-    """Return the ids of the texts whose format strings have made a message, with the most letters."""
+    """Return the ids of the texts with the format strings behind a message that have the most letters."""
     if "\n" in text:
         return []
     fits = {name: max(format_fit(form, said) for form in copied_in(text) or [text]) for name, said in texts.items()}
@@ -140,13 +140,13 @@ def _said(found: Iterable[tuple[str, Sequence[str]]]) -> Said:
 
 
 def _by_people(generation: Generation, ids: Sequence[str]) -> list[str]:
-    """Return the ids of chunks that no tool wrote; all if there are none: tools copy comments of the program."""
+    """Return the ids of handwritten chunks; all if there are none, as tools copy comments of the program."""
     generated = {it.id for it in generation.candidates.of(ids) if it.is_generated}
     return [name for name in ids if name not in generated] or [*ids]
 
 
 def _best(generation: Generation, found: Mapping[str, float]) -> list[str]:
-    """Return the ids of the best chunks that no tool wrote, and of generated ones as good as these."""
+    """Return the ids of the best handwritten chunks, and of generated ones as good as these."""
     best = nlargest(_COPIED_DEPTH, found, key=found.__getitem__)
     generated = {it.id for it in generation.candidates.of(found) if it.is_generated}
     if generated.isdisjoint(best):
@@ -156,7 +156,7 @@ def _best(generation: Generation, found: Mapping[str, float]) -> list[str]:
 
 
 def _with_phrase(generation: Generation, phrase: str, keep: PointFilter | None) -> list[str]:
-    """Return the ids of chunks with a phrase, whose first and last word may be cut."""
+    """Return the ids of chunks with a phrase; its first and last word may be cut."""
     for part in (phrase, whole_words_of(phrase)):
         if having := saying_it(phrase, _texts(generation, _with_words(generation, [part], keep))):
             return having
@@ -175,9 +175,9 @@ def _with_caption(generation: Generation, caption: str, keep: PointFilter | None
 
 
 def _in_programs(generation: Generation, topic: str, ids: Sequence[str]) -> list[str]:
-    """Return the ids of the chunks saying a text themselves, beyond their comments, and are of no document.
+    """Return the ids of chunks with a text outside of comments, and of no document.
 
-    "commit message history" is a topic; a changelog and a comment may have these words, and are no answer for that.
+    "commit message history" is a topic; a changelog or a comment with these words is no answer.
     """
     words = re.compile(r"\s+".join(map(re.escape, topic.split())), re.IGNORECASE)
     chunks = generation.candidates.of(ids)
@@ -208,7 +208,7 @@ def _is_remark(text: str, at: int) -> bool:
 def _near(
     generation: Generation, question: Question, text: str, found: Mapping[str, float], keep: PointFilter | None
 ) -> list[str]:
-    """Return the ids of the chunks that a pasted text may be from."""
+    """Return the ids of the chunks a pasted text may come from."""
     if text != question.said:
         (found,) = generation.store.search([Nearest(TERMS, query_terms(text), _PASTED_DEPTH, keep)])
     best = nlargest(_PASTED_DEPTH, found, key=found.__getitem__)
@@ -216,14 +216,14 @@ def _near(
 
 
 def _with_runs(text: str, near: Mapping[str, str]) -> list[str]:
-    """Return the ids of the texts that have most of a pasted one, in runs of its words."""
+    """Return the ids of the texts with most of a pasted one, in runs of its words."""
     texts = {name: " ".join(text.lower().split()) for name, text in near.items()}
     forms = [text] if "\n" in text else copied_in(text)
     return next((having for form in forms if (having := _sharing(form, texts))), [])
 
 
 def _sharing(form: str, texts: Mapping[str, str]) -> list[str]:
-    """Return the ids of the texts that have most of a pasted one, if that is enough."""
+    """Return the ids of the texts with the largest part of a pasted one, if it is large enough."""
     weighed = [(word, 1.0) for word in form.lower().split()] if "\n" in form else weighed_words(form)
     words = weighed[:_MOST_IN_RUNS]
     # The values in a message are in no file.
@@ -236,14 +236,14 @@ def _sharing(form: str, texts: Mapping[str, str]) -> list[str]:
 
 
 class _Runs(NamedTuple):
-    """Weight of the words that a chunk has in runs, all together and in the heaviest run."""
+    """Weight of a chunk's words in runs: the sum, and the heaviest run."""
 
     total: float
     longest: float
 
 
 def _runs(words: Sequence[tuple[str, float]], said: str) -> _Runs:
-    """Weigh the runs of words that a text has as they are written."""
+    """Weigh the runs of words found in a text."""
     total = longest = 0.0
     start = 0
     while start + _LEAST_RUN <= len(words):
@@ -267,12 +267,12 @@ def _run(words: Sequence[tuple[str, float]]) -> str:
 def _with_words(
     generation: Generation, parts: Iterable[str], keep: PointFilter | None, *, may_lack_one: bool = False
 ) -> list[str]:
-    """Return the ids of the chunks that have all words of one of some texts, best first.
+    """Return the ids of the chunks with all words of any of some texts, best first.
 
-    Each word's chunks are asked for by themselves: BM25 of all words prefers short chunks with some of them.
+    Each word is searched alone: BM25 of all words prefers short chunks with some of them.
 
     Parameters:
-        may_lack_one: where no chunk has all of several words, return those lacking one: it may be of a value.
+        may_lack_one: where no chunk has all of several words, return those lacking one, as it may be a value.
     """
     wanted = [_terms(part) for part in parts]
     terms = [*dict.fromkeys(term for part in wanted for term in part)]
@@ -320,10 +320,10 @@ class _Postings:
 def _in_all(postings: _Postings, terms: Iterable[int], *, may_lack_one: bool) -> Mapping[str, float]:
     """Return the scores by id of the chunks with all of some terms; see `_with_words`.
 
-    The chunks of the rarest are asked for, and the others only among these: a search costs what it returns.
+    The rarest term is searched first, the others only among its chunks: the cost of a search grows with its results.
     """
     few = postings.few
-    # Terms of which not all chunks are known have equally many: the best chunk of a rarer one has a higher score.
+    # Terms with cut lists have equally many chunks: the best chunk of a rarer term has a higher score.
     terms = sorted(terms, key=lambda term: (len(few[term]), -max(few[term].values(), default=0.0)))
     if not terms:
         return {}
@@ -335,7 +335,7 @@ def _in_all(postings: _Postings, terms: Iterable[int], *, may_lack_one: bool) ->
     if found or not may_lack_one or len(terms) < _SEVERAL:
         return found
     if known:
-        # Whatever lacks one has one of the two rarest.
+        # A chunk lacking only one term has one of the two rarest.
         known[terms[1]] = postings.of(terms[1])
         ids = ids | known[terms[1]].keys()
     return _having(postings, terms, known, ids, 1)
@@ -344,7 +344,7 @@ def _in_all(postings: _Postings, terms: Iterable[int], *, may_lack_one: bool) ->
 def _having(
     postings: _Postings, terms: Sequence[int], known: Mapping[int, Mapping[str, float]], ids: Iterable[str], most: int
 ) -> Mapping[str, float]:
-    """Return the scores of those of some chunks lacking at most so many terms; `known` are all chunks with a term."""
+    """Return the scores of chunks lacking at most `most` terms; `known` are all chunks with a term."""
     scores, lacks = dict.fromkeys(ids, 0.0), Counter[str]()
     for term in terms:
         found = known.get(term) or postings.among(term, scores)

@@ -19,7 +19,7 @@ from cqm.index.text.names.parts import dotted, last_part
 from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
 
 _NAME_WEIGHT = 2
-"""A word of the question counts as so many in a definition's name."""
+"""Weight of a word of the question in a definition's name."""
 _CALLABLE_FACTOR = 1.2
 """Questions mostly ask what something does. Of 489 results with the answer to a question by span in Go and Python, 396
 are named after its function with this factor and with weights, 382 without; in PHP, Rust and TypeScript as many."""
@@ -36,7 +36,6 @@ def definitions_first(generation: Generation, question: Question, ranked: Sequen
     A prototype in a header declares, an extension in Swift adds. Those of tests and examples come after all of these.
 
     Parameters:
-        question: names a symbol.
         ranked: best first, after `exact_first`.
     """
     tied = _tied(question, ranked)
@@ -62,7 +61,7 @@ def _tied(question: Question, ranked: Sequence[Ranked]) -> list[Ranked]:
 
 
 class _Standing(NamedTuple):
-    """The order of a result among others with the name; what is less comes first."""
+    """The order of a result among others with the name; the least comes first."""
 
     defines_not: bool
     is_not_as_asked: bool
@@ -102,7 +101,7 @@ def _is_twice(name: str) -> bool:
 
 
 def _line_first(generation: Generation, question: Question, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
-    """Put the chunk with the line that a question consists of first: it may define its name where no grammar tells."""
+    """Put the chunk with a pasted line first: it may define the line's name where no grammar tells."""
     payloads = generation.store.payloads([entry.candidate.id for entry in ranked[:_MOST_WITH_LINE]], ["text"])
     line = written(question.text.strip().strip("`"))
     for entry in ranked[:_MOST_WITH_LINE]:
@@ -115,10 +114,9 @@ def _line_first(generation: Generation, question: Question, ranked: Sequence[Ran
 def without_other_kinds(
     generation: Generation, question: Question, ranked: Sequence[Ranked], exact: Sequence[Ranked], kinds: Sequence[str]
 ) -> Sequence[Ranked]:
-    """Put results back that come first for a definition of the symbol asked for which is of none of some kinds.
+    """Undo the lift of results whose definition of the symbol is of none of some kinds.
 
     Parameters:
-        question: names a symbol.
         ranked, exact: before and after `exact_first`.
         kinds: asked for; empty for all.
     """
@@ -156,14 +154,14 @@ def namings(
     lines: Sequence[int | None],
     kinds: Sequence[str] = (),
 ) -> list[Naming | None]:
-    """Return the definition that each result was found for; None where none is known.
+    """Return the definition for which each result was found; None where none is known.
 
-    A result in the middle of a long symbol has that symbol, whose declaration is in a chunk before it.
+    A result in the middle of a long symbol has that symbol, declared in an earlier chunk.
 
     Parameters:
-        question: names a symbol, or has words that a definition's name and lines have too.
+        question: names a symbol, or shares words with a definition's name and lines.
         payloads: of these, with their texts and definitions.
-        lines: of each the line that the question names in it, if it does.
+        lines: for each, its line named in the question, if any.
         kinds: of definitions to name results after; empty for all.
     """
     roots = roots_of(question)
@@ -187,7 +185,7 @@ def namings(
 
 
 def _section(question: Question, roots: Sequence[str], chunk: Candidate, text: str, asked: int | None) -> Naming | None:
-    """Name a chunk of a document after the heading or key in it that was asked for; None if no line tells it."""
+    """Name a chunk of a document after its heading or key asked for; None if no line tells it."""
     if chunk.kind not in SECTION_KINDS or source_type_of(chunk.language) == CODE:
         return None
     found = _sections(chunk.kind, tuple(chunk.defines), text)
@@ -242,7 +240,7 @@ def _best(
 
 
 def _parameters_fit(question: Question, it: StoredDefinition, lines: Sequence[str]) -> float:
-    """Grade a definition by the parameters that a question writes after its name; `lines` are of its chunk."""
+    """Grade a definition by the parameters written after its name in the question; `lines` are of its chunk."""
     if not question.parameters:
         return 0.0
     own = lines[it.line] if it.line < len(lines) else ""
@@ -258,7 +256,7 @@ def _fits(defined: Sequence[StoredDefinition], roots: Sequence[str], lines: Sequ
         for before, it in zip(befores, defined, strict=True)
     ]
     having = [(root, [root in text for text in texts]) for root in roots]
-    # A word that few of them have tells more.
+    # A word in few of them tells more.
     weights = [(root, has, log1p(len(texts) / found)) for root, has in having if (found := sum(has))]
     scores = []
     for place, it in enumerate(defined):

@@ -34,7 +34,7 @@ class Page:
 
 
 def answer_of(page: Page, manifest: Manifest) -> Answer:
-    """Return a page as an answer, with the state of the index that it is from."""
+    """Return a page as an answer, with the state of its index."""
     files = manifest.counts("state")
     return Answer(
         hits=page.hits,
@@ -64,13 +64,13 @@ def hits_of(
     lines: Mapping[str, int],
     kinds: Sequence[str],
 ) -> tuple[Hit, ...]:
-    """Return hits of the results of a page, named after the definitions that they were found for.
+    """Return the results of a page as hits, named after their matching definitions.
 
     Parameters:
         payloads: their stored fields, by id.
-        chances: that each is what was asked; None where that isn't known.
+        chances: of each to be the answer; None where unknown.
         lines: asked for, by id of the chunk.
-        kinds: of symbols that were asked for.
+        kinds: of symbols asked for.
     """
     chunks = [entry.candidate for entry in shown]
     contents = [payloads[chunk.id] for chunk in chunks]

@@ -47,7 +47,7 @@ SHOWN = ("text", "content", "context", "metadata", "definitions")
 """Payload fields of a hit."""
 _READ = ("path", "text", "content")
 _JUDGED = 10
-"""Results telling how far to rely on an answer, whatever page of it is shown."""
+"""Results for judging an answer, on any page of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def find(searching: Searching, query: Query) -> Page:
 def _answered(searching: Searching, asked: "_Asked") -> "_Answered":
     """Answer a query as it was read, and judge the answer.
 
-    Large and later pages, and copies of one text, which count once, may need more results than the first look finds.
+    Large and later pages may need more results than the first look finds; so may copies of one text, which count once.
     Deeper looks follow; their new results are appended, so that pages fit together.
     """
     generation, query = searching.generation, asked.query
@@ -148,7 +148,7 @@ class _Asked:
 
     @property
     def query(self) -> Query:
-        """The query without the words that are filters."""
+        """The query without its filters."""
         return self.filtered.query
 
     @property
@@ -183,7 +183,7 @@ class _Look:
     """The results of a query.
 
     Attributes:
-        wanted, pinned: what was looked for.
+        wanted, pinned: the search.
         results: best first.
         payloads: fields of these and of the first results, by id.
         unread: the reasons if a model did not read the results.
@@ -199,14 +199,14 @@ class _Look:
 
 
 class _Answered(NamedTuple):
-    """A page, the judgement of its answer, and the look that found it."""
+    """A page, the judgement of its answer, and the look behind it."""
 
     page: Page
     judgement: Judgement
     look: _Look
 
     def first(self) -> list[Result]:
-        """Return the first results of the answer, whatever page is shown."""
+        """Return the first results of the answer, on any page."""
         entries = (entry.candidate for entry in self.look.results[:TELLING])
         found = [(it.path, self.look.payloads[it.id]) for it in entries if it.id in self.look.payloads]
         metadata = [(path, it, it.get("metadata", {})) for path, it in found]
@@ -235,7 +235,7 @@ def _look(searching: Searching, asked: _Asked, first: int, end: int) -> _Look:
 
 
 def _judgement(generation: Generation, asked: _Asked, look: _Look) -> tuple[Judgement, str]:
-    """Judge how far to rely on an answer; the second value is the reason if that is less sure."""
+    """Judge how far to rely on an answer; the second value is the reason if the judgement is less sure."""
     if asked.example:
         return Judgement(Confidence.HIGH), ""
     names, evidence = asked.names, look.found.evidence
@@ -262,7 +262,7 @@ def _looked(
 ) -> tuple[list[Ranked], Found, str]:
     """Look as deep as `end` results need.
 
-    Words and a reranker decide about the first look alone: what deeper ones find stands behind it.
+    Words and a reranker order the first look alone; results of deeper ones follow it.
 
     Returns:
         The results, the last look, and the reasons if a model did not read the results.
@@ -295,7 +295,7 @@ def _reordered_by_models(
     """Order the results by the reader, then by the reranker; the second value is the reasons if one failed."""
     failed = ""
     is_readable = wanted.mode is SearchMode.HYBRID and all(it.startswith(KNOWN_SPACE) for it in wanted.vectors)
-    # Lines that were asked for come first, as they were found: nobody reads for those behind them.
+    # Lines asked for come first, in the order found; the results behind them are not reordered.
     if is_readable and not (pinned.ids and asked.names.routed):
         ranked, failed = _read_again(searching, wanted.question, ranked)
     ranked, later = _reranked(searching, wanted.question.said, ranked)
@@ -338,9 +338,9 @@ def embedded(searching: Searching, query: Query) -> tuple["Vectors", str]:
 
 @traced("cqm.read_again")
 def _read_again(searching: Searching, question: Question, ranked: Sequence[Ranked]) -> tuple[Sequence[Ranked], str]:
-    """Order the first results of a sentence anew, by their words, then by the reader.
+    """Reorder the first results of a sentence, by their words, then by the reader.
 
-    Names and topics are answered without: see `LEAST_SENTENCE`. The second value is the reason if the reader failed.
+    Names and topics keep their order: see `LEAST_SENTENCE`. The second value is the reason if the reader failed.
     """
     options, generation = searching.rerank, searching.generation
     if question.symbol or question.sentence < LEAST_SENTENCE or not ranked:

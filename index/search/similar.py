@@ -28,7 +28,6 @@ class Example:
 
     Attributes:
         label: shown to users: "src/app.py:40-61 (run)".
-        ids: of the chunks.
         terms: of the chunks, with their summed weights.
         vectors: mean unit vector of the chunks, by the name of its space.
     """
@@ -40,13 +39,10 @@ class Example:
 
 
 def find_example(generation: Generation, query: Query, question: Question, root: str) -> Example | None:
-    """Find the chunks at the place that a query names in `Query.like`; None for a query without.
+    """Find the chunks at the place named in `Query.like`; None for a query without.
 
     Parameters:
-        generation: the index.
-        query: names the place.
-        question: the same, as read.
-        root: of the index.
+        question: the query, as read.
 
     Raises:
         QueryError: `Query.like` is no place in the index, or the file has no such line.
@@ -113,7 +109,7 @@ def _shown(lines: Lines) -> str:
 
 
 def _unknown(generation: Generation, lines: Lines) -> UnknownNameError:
-    """Return the error for a file that is not in the index; its remedy names files that may be meant."""
+    """Return the error for a file missing in the index; its remedy names likely files."""
     near = tree_of(generation).near(lines.path)
     remedy = f"Is it {' or '.join(near)}?" if near else "Give the path as results show it, relative to the root."
     return UnknownNameError(f"`like {_shown(lines)}`: {lines.path} is not in the index.", remedy=remedy)

@@ -13,7 +13,7 @@ from cqm.index.ranking.evidence import Candidate
 _MOST_TOKENS = 1024
 """Largest parent. A larger one would be a different answer from its parts."""
 _LEAST_SHARE = 0.5
-"""Least share of a parent's tokens in hits, so that the rest costs no more than the hits."""
+"""Least share of a parent's tokens in hits: the rest then costs no more than the hits."""
 _LEAST_HITS = 2
 _MOST_CHUNKS = 16
 """Most chunks of a parent: twice the number of the smallest chunks packed together."""

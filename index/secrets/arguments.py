@@ -27,7 +27,7 @@ _CALL = re.compile(
     r"(?i:\.login\(|connect\(|jwt\.\w{1,20}\(|auth\s?=\s?\(|auth\w{0,12}\(|cred\w{0,12}(?:::new)?\("
     r"|twilio[\"']\)\(|[.\w]{3,14}\()\s{0,8}+"
 )
-# No part gives back what it took: blanks may belong to each, and calls of many lines would be tried in all ways.
+# No part gives back its match: blanks may belong to each, and calls of many lines would be tried in all ways.
 _QUOTED = re.compile(r"(?:[\w=]{1,20}=)?[bru@]?(?P<quote>[\"'`])(?P<secret>[^\s\"'`]{6,300})(?P=quote)")
 _ARGUMENT = re.compile(
     r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|[^()\"'`\n,]{0,80}+)(?:\.\w{1,20}\(\)|\(\))?\s{0,8}+,\s{0,8}+"
@@ -37,7 +37,7 @@ _SINGLE = re.compile(r"(?i:\.auth\()[\"'](?P<secret>[^\s\"'`]{6,300})[\"']\)")
 
 
 def arguments(text: str, places: Mapping[str, Sequence[int]]) -> Iterator[Match]:
-    """Yield the first argument after each of CALLS, at their places, that has the form of a password."""
+    """Yield, at each place of CALLS, the first argument with the form of a password."""
     for literal in CALLS:
         for place in places[literal]:
             if found := _CALL.match(text, place):

@@ -63,7 +63,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A value beside a name, in one part or more; a weak one counts only if its form is that of a secret."""
+    """A value beside a name, in one part or more; a weak one counts only with the form of a secret."""
 
     spans: tuple[Span, ...]
     is_weak: bool = False
@@ -116,7 +116,7 @@ def _is_secret(text: str, found: _Found, anchor: str) -> bool:
 
 
 def _values(file: _File, place: int, end: int) -> Iterator[_Found]:
-    """Yield each text that may be the value of the name at a place: pairs before and after it may both be."""
+    """Yield each possible value of the name at a place; it may stand before and after it."""
     before = file.before(place)
     found = VALUE.match(file.text, end)
     if found and not is_about(before, found["name"]) and (is_weak := _weakness(file, place, found)) is not None:
@@ -224,7 +224,7 @@ def _plain_weakness(file: _File, place: int, gap: str, marks: str) -> bool | Non
 
 
 def _directive_weakness(file: _File, place: int) -> bool | None:
-    """Whether a line begins with the name, or with a word that sets it: "requirepass x", "ENV PASSWORD x"."""
+    """Whether a line begins with the name, or with a word setting it: "requirepass x", "ENV PASSWORD x"."""
     line = file.line_before(place)
     if SETTER.search(line):
         return "login" in line

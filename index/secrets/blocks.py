@@ -15,7 +15,7 @@ _PEM_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}")
 
 
 def private_keys(text: str) -> Iterator[Match]:
-    """Yield the text between the marks of private keys; without an end mark, all that may belong to the key."""
+    """Yield the text between the marks of private keys; without an end mark, everything that may belong to the key."""
     done = 0
     for head in _PEM.finditer(text):
         if head.start() < done:

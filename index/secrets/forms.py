@@ -220,7 +220,7 @@ RULES = (
         r"[\"'](?:AUTH|auth)[\"'],\s?(?:[\"'][^\"'\n]{1,60}[\"'],\s?)?[\"'](?P<secret>[^\s\"']{6,200})[\"']",
         is_strong,
     ),
-    # Options of further programs that log in.
+    # Options of further programs with a login.
     _rule(
         "password",
         "ldapsearch ldapadd ldapmodify ldapwhoami ldapdelete ldappasswd",

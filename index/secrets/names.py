@@ -110,12 +110,12 @@ def is_about(before: str, rest: str) -> bool:
 
 
 def anchors(text: str, low: str, places: Places, others: str = "") -> Iterator[tuple[int, str]]:
-    """Yield the places of anchors that are parts of names of secrets, in no order.
+    """Yield the places of anchors within names of secrets, in no order.
 
     Parameters:
-        low: the text in lower case, of the same length, "?" for what is not ASCII.
+        low: the text in lower case, of the same length, "?" for characters beyond ASCII.
         places: positions of each of ANCHORS in it.
-        others: all characters of the text that are not ASCII, in lower case.
+        others: all characters of the text beyond ASCII, in lower case.
     """
     for anchor in (*ANCHORS, *SETTINGS_ANCHORS):
         for place in places.get(anchor, ()):

@@ -1,4 +1,4 @@
-"""Patterns of what may stand between the name of a secret and its value, one row for each kind of notation."""
+"""Patterns of text between the name of a secret and its value, one row for each kind of notation."""
 
 import re
 from functools import lru_cache
@@ -152,4 +152,4 @@ CALL = re.compile(
     r"(?:define\s?\(\s*[\"'`]?|(?:env|get|set\w*|put|add\w*|environ|config|option|property)\w*\(\s*[\"'`])[\w.-]*$",
     re.IGNORECASE,
 )
-"""Matches a call before a name whose value is the next argument."""
+"""Matches a call before a name with its value in the next argument."""

@@ -86,7 +86,7 @@ def _by_form(text: str, low: str, places: Mapping[str, Sequence[int]]) -> Iterat
 
 
 def _places(data: bytes, pattern: str) -> defaultdict[str, list[int]]:
-    """Return where words stand. Of two that overlap only the one that begins first is found, with all words in it."""
+    """Return the places of words. Of two overlapping ones only the first is found, with all words in it."""
     places = defaultdict[str, list[int]](list)
     for found in quick(pattern).finditer(data):
         start, end = found.span()

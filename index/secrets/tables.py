@@ -26,7 +26,7 @@ Span = tuple[int, int]
 
 
 def tables(text: str, low: str, named: Sequence[tuple[int, str]], path: str) -> Iterator[Match]:
-    """Yield the cells below headers that name a secret, of CSV and Markdown tables."""
+    """Yield the cells below headers naming a secret, of CSV and Markdown tables."""
     first = text.find("\n", 0, _MOST_HEADER)
     if first > 0 and path.lower().endswith(_TABLES) and named[0][0] < first:
         yield from _rows(text, (0, first), first + 1)
@@ -59,7 +59,7 @@ def collections(text: str, named: Sequence[tuple[int, str]]) -> Iterator[Match]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Return the end of the innermost list or mapping that is open at a place."""
+    """Return the end of the innermost list or mapping open at a place."""
     ends = [text.find(mark, start, start + _MOST_TEXT) for mark in "]}"]
     return min([it for it in ends if it >= 0] or [min(len(text), start + _MOST_TEXT)])
 

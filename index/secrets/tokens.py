@@ -27,19 +27,19 @@ _AFTER_FIRST = 15
 _FIRST_DIGITS = [rf"[A-Za-z_-]{{{place}}}[0-9][A-Za-z0-9_-]{{{_AFTER_FIRST - place}}}" for place in range(_AFTER_FIRST)]
 _LONG_WITH_DIGIT = "|".join([*_FIRST_DIGITS, rf"[A-Za-z_-]{{{_AFTER_FIRST},}}[0-9]"])
 _CANDIDATE = rf"(?:^|[^A-Za-z0-9_-])[_-]*(?:{_LONG_WITH_DIGIT}|[A-Za-z0-9_-]*{ALTERNATING.pattern})[A-Za-z0-9_-]*"
-"""Matches words that may be odd, a row for each place of the first digit: so few states tell them from all others."""
+"""Matches possibly odd words, a row for each place of the first digit: few states tell them from all others."""
 _SURE = (
     r"(?:A[KS]IA|AIza|gh[pousr]_|github_pat_|gl(?:pat|rt)-|xox[abprs]-|xapp-|[rs]k_(?:live|test)_|\bsk-|hf_|npm_|pypi-"
     r"|SG\.|NRAK-|whsec_|GOCSPX-|gsk_|glsa_|figd_|hv[sbr]\.|AGE-SECRET-KEY-|:AA)[A-Za-z0-9_-]{10}"
     r"|\bcurl\s|hooks[./]|[?&;-][Ss]ig(?:nature)?="
 )
-"""Matches beginnings of tokens, which have no digits by chance, and surroundings by which the library knows secrets."""
+"""Matches beginnings of tokens without digits, and surroundings by which the library knows secrets."""
 _IS_SURE = re.compile(_SURE)
 _MOST_WORDS = 300
 """The library is faster than looking at more words."""
 _TELLING = f"{_CANDIDATE}|{_SURE}"
 _AWS = re.compile(r"A[KS]IA[A-Z2-7]{16}")
-"""Matches keys of upper case; one in thirty has no digit that tells it from a name."""
+"""Matches keys of upper case; one in thirty has no digit to tell it from a name."""
 _DIGITS = re.compile(r"\d[^\d]+\d")
 _OURS = (b"PRIVATE KEY", b"PRIVATE_KEY")
 """`blocks.py` finds private keys, even if sources break them up; the library takes 4 s for 1 MB of such marks."""
@@ -102,7 +102,7 @@ def call_instead_of_loading(step: Callable[[], object]) -> None:
 
 
 def _may_have_tokens(data: bytes) -> bool:
-    """Whether a text has a known form, or a long word that looks made up: with digits, and no usual name."""
+    """Whether a text has a known form, or a long odd word: with digits, and no usual name."""
     for number, found in enumerate(quick(_TELLING).finditer(data)):
         if number == _MOST_WORDS or _is_telling(found[0].decode("ascii", "replace")):
             return True

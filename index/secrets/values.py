@@ -64,7 +64,7 @@ _ODD_ROWS = """
     q:abcdefghijklmnopqrtvwxyz r:hjqxz s:bgjxz t:jkqvz u:hjkquvwxyz v:bcdfghjklmnpqrstuvwxyz
     w:bcfgjklmpqtuvwxyz x:bghjklnqruvwxyz y:bdfghjkqruvwxyz z:bcdfghjklmnpqrstuvwxyz
 """
-"""Letters that follow each other in fewer than 9 of 9,635 common words: after "a", one of "hjoq"."""
+"""Letters following each other in fewer than 9 of 9,635 common words: after "a", one of "hjoq"."""
 _ODD_PAIRS = frozenset(row[0] + second for row in _ODD_ROWS.split() for second in row[2:])
 LOGIN = r"""://[^\s/:@"'<>`]*:[^\s/@"'<>`]{3,}@"""
 """Matches addresses with a password."""
@@ -96,7 +96,7 @@ def is_token(value: str) -> bool:
     least = _LEAST_GENERATED if _is_mixed(value) else _LEAST_TOKEN
     if not least <= len(value) <= _MOST or is_placeholder(value) or " " in value:
         return False
-    # Few values without a digit, or of words alone, need more than that to be told apart.
+    # A value without a digit, or of words alone, must look scrambled or random to count.
     is_plain = not any(it.isdigit() for it in value) or bool(_WORDS.fullmatch(value))
     if is_plain and not (is_scrambled(value) or looks_random(value)):
         return False

@@ -1,7 +1,7 @@
-"""The file of a snapshot: an uncompressed tar of a manifest and one member that is compressed.
+"""The file of a snapshot: an uncompressed tar of a manifest and one compressed member.
 
 The manifest comes first and states the sizes and the digest of the member. A reader takes these two by their names, in
-this order, and nothing else: there is no path to follow, and no more is read than was stated.
+this order, and nothing else: there is no path to follow, and nothing is read beyond the stated sizes.
 """
 
 import gzip
@@ -26,17 +26,17 @@ _MOST_MANIFEST_BYTES = 1 << 20
 _LONGEST_LINE = 8 << 20
 """In bytes. A record is a file or a chunk: most have some kilobytes."""
 _MOST_GROWTH = 200
-"""Bytes that a packed byte may stand for: records of repositories have 2 to 5, gzip's most is 1,032."""
+"""Most bytes from one packed byte: records of repositories have 2 to 5, gzip's most is 1,032."""
 _BLOCK = 1 << 18
 _LEVEL = 6
 
 
 class Packed(NamedTuple):
-    """Facts of the member that the manifest states.
+    """The manifest's facts about the member.
 
     Attributes:
-        packed_bytes: of the member in the file.
-        bytes: once it is unpacked.
+        packed_bytes: in the file.
+        bytes: after unpacking.
         sha256: of the packed bytes, in hexadecimal digits.
     """
 
@@ -46,18 +46,18 @@ class Packed(NamedTuple):
 
 
 def write_archive(file: Path, lines: Iterator[bytes], manifest: Callable[[Packed], bytes]) -> str:
-    """Write an archive beside `file`, then take its place; gives its SHA-256.
+    """Write an archive beside `file`, then rename it; return its SHA-256.
 
     Parameters:
-        file: replaced whole, or left as it was. It has mode 0600: it holds what a private folder held.
+        file: replaced whole, or left unchanged. It has mode 0600, as its contents are from a private folder.
         lines: records, each without its line end.
-        manifest: called with what it has to state when all lines are written.
+        manifest: called with the facts to state when all lines are written.
 
     Raises:
         SnapshotError: it cannot be written, or is a device, pipe, link or folder.
     """
     if not is_replaceable(file):
-        raise SnapshotError(f"{file} is no regular file, and is left as it is.", remedy="Give a new name.")
+        raise SnapshotError(f"{file} is no regular file, and stays unchanged.", remedy="Give a new name.")
     try:
         with TemporaryFile(dir=file.parent) as packed, _replaced(file) as out:
             records = _pack(packed, lines)
@@ -125,10 +125,10 @@ class Archive:
         self._start = opened.tell()
 
     def verify(self, stated: Packed) -> None:
-        """Compare the member with what the manifest states of it, before anything of it is used.
+        """Compare the member with the manifest's facts before using it.
 
         Raises:
-            SnapshotError: it differs, or states more than can come of it.
+            SnapshotError: it differs, or the manifest states impossible sizes.
         """
         if stated.packed_bytes != self._packed_bytes or stated.bytes > max(stated.packed_bytes, 1) * _MOST_GROWTH:
             raise damaged(self.file, "its sizes do not fit each other")
@@ -193,8 +193,8 @@ def opened_archive(file: Path, told: str = "") -> Iterator[Archive]:
 
 
 def damaged(file: Path | str, why: str) -> SnapshotError:
-    """Return the error for an archive that cannot be used."""
-    return SnapshotError(f"{file} cannot be imported: {why}.", remedy="Download it again, or export it anew.")
+    """Return the error for an unusable archive."""
+    return SnapshotError(f"{file} cannot be imported: {why}.", remedy="Download it again, or export it again.")
 
 
 class _Part(io.RawIOBase):

@@ -36,7 +36,7 @@ def publish_base(
 
     Parameters:
         generation, options: as in `write_snapshot`.
-        keep: collections of the base that stay, with the new one.
+        keep: number of collections of the base to keep, with the new one.
 
     Raises:
         SnapshotError, StoreError, ManifestError: as in `Index.publish`.
@@ -77,7 +77,7 @@ def _put_points(
 
 
 class Taking(Restoring):
-    """A base that fits an index and is not damaged, ready to be taken. Use `opened_base`.
+    """A fitting, undamaged base, ready to take. Use `opened_base`.
 
     Parameters:
         archive, snapshot: of its rows.
@@ -88,7 +88,7 @@ class Taking(Restoring):
         self._note = note
 
     def prepare(self, place: Path) -> None:
-        """Note in the folder of a new generation the base that it stands on.
+        """Note the base of a new generation in its folder.
 
         Raises:
             SnapshotError: the base's frequencies of words are damaged.

@@ -1,7 +1,7 @@
-"""Files and chunks as lines of JSON, and lines of JSON as files and chunks that search can rely on.
+"""Files and chunks as lines of JSON, and lines of JSON as files and chunks safe for search.
 
-A snapshot may be anybody's. So a line gives values of declared types and ranges, or an error; no code, no path of this
-machine, and nothing of another program's file format.
+A snapshot may be anybody's. So a line gives values of declared types and ranges, or an error. It gives no code, no path
+of this machine, and nothing of another program's file format.
 """
 
 import json
@@ -33,7 +33,7 @@ _MOST_NUMBER = 1 << 53
 """Numbers below are the same in JSON, SQLite and here; no line, size or token count comes near."""
 _HALF, _SINGLE, _TERM = "<f2", "<f4", "<u4"
 _LONGEST_UNIT = 1.01
-"""Of a unit vector in half precision."""
+"""Longest unit vector in half precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotFile:
-    """A file that is indexed, as far as it is the same on each machine; see `FileRow`.
+    """The facts of an indexed file that are the same on each machine; see `FileRow`.
 
     Attributes:
-        chunks: number of its chunks, which are the next records.
+        chunks: number of its chunks, the next records.
         file_terms, path_terms: sparse vectors of its point.
     """
 
@@ -90,11 +90,11 @@ class SnapshotChunk:
 
 
 class RecordError(ValueError):
-    """A line is no record, or one that nothing could be done with."""
+    """A line is no record, or an unusable one."""
 
 
 def file_line(row: FileRow, chunks: int, point: Point | None) -> bytes:
-    """Return the line of a file with its point; None for one that is elsewhere."""
+    """Return the line of a file with its point; None for a point elsewhere."""
     text, path = (_weights(point.sparse.get(name) if point else None) for name in (FILE_TERMS, PATH_TERMS))
     known = (row.path, row.size, row.hash, row.language, row.secrets, chunks)
     return _line(SnapshotFile(*known, text, path, row.is_generated))
@@ -125,10 +125,10 @@ def chunk_line(row: ChunkRow, point: Point) -> bytes:
 
 
 def read_file(line: bytes) -> tuple[FileRow, int, Point]:
-    """Read a file: its row, as of a file whose times are not known here; the number of its chunks; its point.
+    """Read a file: its row, without times, unknown here; the number of its chunks; its point.
 
     Raises:
-        RecordError: the line is none.
+        RecordError: the line is no such record.
     """
     read: SnapshotFile = parse(SnapshotFile, line)
     _require_path(read.path)
@@ -146,11 +146,11 @@ def read_chunk(line: bytes, path: str, least: int, dimensions: Mapping[str, int]
     """Read a chunk: its row and its point.
 
     Parameters:
-        least: its position is this or higher: that of one without meaning is not there.
-        dimensions: of the spaces that there are, by the names of their vectors.
+        least: lowest position; chunks without meaning are left out, so positions may have gaps.
+        dimensions: of the known spaces, by the names of their vectors.
 
     Raises:
-        RecordError: the line is none, or of another file.
+        RecordError: the line is no such record, or of another file.
     """
     read: SnapshotChunk = parse(SnapshotChunk, line)
     row = _placed(read.row, path, least)
@@ -172,15 +172,15 @@ def read_chunk(line: bytes, path: str, least: int, dimensions: Mapping[str, int]
 
 
 def row_line(row: ChunkRow) -> bytes:
-    """Return the line of a chunk whose point is elsewhere."""
+    """Return the line of a chunk with its point elsewhere."""
     return _line(row)
 
 
 def read_row(line: bytes, path: str, least: int, spaces: Collection[str]) -> ChunkRow:
-    """Read a chunk whose point is elsewhere; for the rest see `read_chunk`.
+    """Read a chunk with its point elsewhere; for the rest see `read_chunk`.
 
     Raises:
-        RecordError: the line is none, or of another file.
+        RecordError: the line is no such record, or of another file.
     """
     row = _placed(parse(ChunkRow, line), path, least)
     if row.end_line < row.start_line or row.space not in {"", *spaces}:
@@ -227,7 +227,7 @@ def _weights(terms: SparseTerms | None) -> Weights:
 
 
 def _terms(weights: Weights) -> SparseTerms:
-    """Return a sparse vector whose indices ascend and whose values are finite and above 0."""
+    """Return a sparse vector; its indices must ascend, its values be finite and above 0."""
     indices, values = _numbers(weights.indices, _TERM), _numbers(weights.values, _SINGLE)
     if len(indices) != len(values) or not (np.isfinite(values) & (values > 0)).all():
         raise RecordError("a sparse vector is malformed")
@@ -251,7 +251,7 @@ def _numbers(text: str, kind: str) -> "NDArray[Any]":
 
 
 def _require_path(path: str) -> None:
-    """Refuse what is no path below a root in the form of scans."""
+    """Refuse anything but a path below a root in the form of scans."""
     parts = path.split("/")
     if len(path) > _LONGEST_PATH or "\0" in path or not {"", ".", ".."}.isdisjoint(parts):
         raise RecordError("a path leads out of the root")

@@ -28,7 +28,7 @@ _ROOM = 2
 
 
 class Restoring:
-    """A snapshot that fits an index and is not damaged, ready to fill a generation with. Use `opened_snapshot`."""
+    """A fitting, undamaged snapshot, ready to fill a generation. Use `opened_snapshot`."""
 
     def __init__(self, archive: Archive, snapshot: Snapshot) -> None:
         self._archive = archive
@@ -37,12 +37,12 @@ class Restoring:
         self.snapshot = snapshot
 
     def fill(self, target: Generation, report: Callable[[Progress], None], cancelled: Callable[[], bool]) -> bool:
-        """Write everything to an empty generation; give whether that was done, and not cancelled.
+        """Write everything to an empty generation; return whether it is done, and not cancelled.
 
-        The files' times are left out, so the next update compares the contents of all of them.
+        The files' times are left out, so the next update compares the contents of all files.
 
         Raises:
-            SnapshotError: a record is not what it should be.
+            SnapshotError: a record is malformed.
             StoreError, ManifestError: the generation cannot be written.
         """
         started = time.monotonic()
@@ -63,7 +63,7 @@ class Restoring:
                 growing.finish()
         except RecordError as error:
             raise damaged(self._archive.file, str(error)) from error
-        # Each once: a path or an id that comes twice replaces its row.
+        # Each once: a repeated path or id replaces its row.
         held = (len(target.manifest.files()), target.manifest.chunk_count())
         if not held == (done, chunks) == (self.snapshot.files, self.snapshot.chunks):
             raise damaged(self._archive.file, "it does not hold what its manifest counts")
@@ -71,7 +71,7 @@ class Restoring:
         return True
 
     def told(self, summary: UpdateSummary) -> UpdateSummary:
-        """Return the summary of the update after it, with where the rest came from and the time that took."""
+        """Return the summary of the following update, with a note on the snapshot and its time."""
         found = self.snapshot
         held = f"{found.chunks:,} chunk{'s' * (found.chunks != 1)} of {found.files:,} file{'s' * (found.files != 1)}"
         commit = f" of commit {found.commit[:12]}" if found.commit else ""
@@ -124,11 +124,11 @@ class Restoring:
             yield files, points
 
     def _carried(self, point: Point) -> list[Point]:
-        """Return the point of a file, where it is to be written."""
+        """Return the points to write for a file."""
         return [point]
 
     def _chunk(self, line: bytes, path: str, least: int, dimensions: dict[str, int]) -> tuple[ChunkRow, list[Point]]:
-        """Read a chunk with the point that is to be written; see `read_chunk`."""
+        """Read a chunk with the points to write; see `read_chunk`."""
         row, point = read_chunk(line, path, least, dimensions)
         return row, [point]
 

@@ -1,4 +1,4 @@
-"""Facts that a snapshot tells of itself, and whether an index with these options can take it."""
+"""Facts a snapshot states about itself, and whether an index with these options can take it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,13 +12,13 @@ from cqm.index.snapshots.archive import Archive, Packed, damaged
 from cqm.index.snapshots.records import RecordError, parse
 
 FORMAT, BASE_FORMAT = 2, 1_002
-"""Of the archive, its manifest and its records: of a snapshot, and of a base, whose points are elsewhere.
+"""Formats of archive, manifest and records: of a snapshot, and of a base with its points elsewhere.
 
-Another form of one has another number. In format 1, ids of chunks had 32 digits.
+A change of the form changes the number. In format 1, ids of chunks had 32 digits.
 """
 _MOST_SPACES = 64
 _MOST_DIMENSIONS = 65_536
-"""The most that Qdrant takes."""
+"""Qdrant's limit."""
 _LONGEST_REASON = 500
 
 
@@ -28,15 +28,15 @@ class Snapshot:
 
     Attributes:
         format: see `FORMAT`.
-        build: the version of CQM that wrote it.
-        recipe: the name of a generation of these options, wherever its points are; see `generation_name`.
+        build: the version of CQM behind it.
+        recipe: the name of a generation with these options, wherever its points are; see `generation_name`.
         shape: the same in words; see `shape_text`.
         commit: checked out when the tree was last compared; empty without git.
         made_at: seconds since the epoch.
         files, chunks: numbers of records.
-        spaces: names of the spaces that have vectors.
+        spaces: names of the spaces with vectors.
         preferred: the space of each route's preferred model.
-        order: of the models by latency, one a line; empty where that was not measured.
+        order: of the models by latency, one a line; empty if not measured.
         records: size and checksum of the rest.
     """
 
@@ -56,7 +56,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """The one part of a manifest that each format has."""
+    """The one part of a manifest common to all formats."""
 
     format: int
 
@@ -94,7 +94,7 @@ def dimensions_of(snapshot: Snapshot) -> Mapping[str, tuple[str, int]]:
     """Return name and dimensions of the spaces of a snapshot, by the names of their vectors in a store.
 
     Raises:
-        RecordError: a name is none, or there are too many.
+        RecordError: a name is invalid, or there are too many.
     """
     if len(snapshot.spaces) > _MOST_SPACES:
         raise RecordError("it has too many spaces")
@@ -115,7 +115,7 @@ def _of_another_format(archive: Archive, found: int, wanted: int) -> SnapshotErr
 
 
 def _differences(theirs: str, ours: str) -> str:
-    """Say what differs between two shapes, the first of which may be any text; empty where that can't be told."""
+    """Describe the difference of two shapes; the first may be any text. Empty if it can't be told."""
     try:
         return what_differs(theirs, ours)[:_LONGEST_REASON]
     except (ValueError, TypeError, AttributeError, RecursionError):

@@ -24,16 +24,16 @@ from cqm.index.snapshots.snapshot import BASE_FORMAT, FORMAT, Snapshot, portable
 from cqm.index.store.base import Point, file_point_id
 
 _FILES_AT_ONCE = 32
-"""Files whose points are read together: some MB."""
+"""Files to read points of together: some MB."""
 
 
 def write_snapshot(generation: Generation, options: IndexOptions, file: Path) -> Exported:
     """Write all indexed files of a generation to a snapshot. Nothing may change the generation meanwhile.
 
-    Files that were skipped or failed are left out: an import looks at them again.
+    Skipped and failed files are left out: an import looks at them again.
 
     Raises:
-        SnapshotError: it cannot be written, or the generation is not what the options ask for.
+        SnapshotError: it cannot be written, or the generation is not complete with these options.
         StoreError, ManifestError: the generation cannot be read.
     """
     manifest, rows = generation.manifest, rows_to_carry(generation, options)
@@ -46,7 +46,7 @@ def write_snapshot(generation: Generation, options: IndexOptions, file: Path) ->
 def write_without_points(
     generation: Generation, options: IndexOptions, file: Path, lines: Iterator[bytes], held: tuple[int, int]
 ) -> None:
-    """Write the rows of a generation whose points are elsewhere.
+    """Write the rows of a generation with its points elsewhere.
 
     Parameters:
         generation, options, file: as in `write_snapshot`.
@@ -64,7 +64,7 @@ def rows_to_carry(generation: Generation, options: IndexOptions) -> list[FileRow
     """Return the rows of all indexed files of a generation, by path.
 
     Raises:
-        SnapshotError: the generation is not what the options ask for.
+        SnapshotError: the generation is not complete with these options.
     """
     if not generation.manifest.fact(COMPLETE_FACT) or generation.recipe != generation_name(options):
         raise SnapshotError("The index is not complete with these options.", remedy="Run `cqm index` first.")
@@ -75,7 +75,7 @@ def rows_to_carry(generation: Generation, options: IndexOptions) -> list[FileRow
 def _about(
     form: int, generation: Generation, options: IndexOptions, files: int, tally: "_Tally", records: Packed
 ) -> bytes:
-    """Return the manifest of a snapshot of some files whose lines are written."""
+    """Return the manifest of a snapshot after its lines are written."""
     manifest, here = generation.manifest, portable(options)
     preferred = {route.value: manifest.fact(f"{SPACE_FACT}{route}") for route in Route}
     made = Snapshot(

@@ -43,7 +43,7 @@ _MEGABYTE = 1_000_000
 def make_room(kept: Path, options: IndexOptions, variables: Variables) -> Iterator[str]:
     """Delete indexes of other roots, the least recently used first, until all fit into `options.disk_mb`.
 
-    Indexes in use by a process stay, as do those that can't be deleted.
+    Indexes in use by a process stay, and so do undeletable ones.
 
     Parameters:
         kept: the folder of an index to keep in any case.
@@ -149,7 +149,7 @@ def remove_index(folder: Path, options: IndexOptions, variables: Variables) -> N
         IndexInUseError: a process has it open.
         StoreError: it contains something not made by CQM, or cannot be deleted, here or on its server.
     """
-    from cqm.index.generations.generation import remove_all  # start-up time: it knows all that makes an index
+    from cqm.index.generations.generation import remove_all  # start-up time: it imports everything that makes an index
 
     foreign = sorted(path.name for path in folder.iterdir() if not _is_ours(path))
     if foreign or not is_index(folder):

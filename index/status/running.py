@@ -26,7 +26,7 @@ _LOCK_SECONDS = 0.2
 
 _OF_ALL_FILES = frozenset({UPDATE, REBUILD})
 _BRIEF_SECONDS = 0.1
-"""An update of some paths is told from then on: most are over before anybody could read of them."""
+"""Time after which an update of some paths is reported: most end before anybody could read of them."""
 
 _log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Run:
         self._runs.tell()
 
     def noting(self, report: Callable[[Progress], None]) -> Callable[[Progress], None]:
-        """Return a report that records progress before it passes it on."""
+        """Return a report that records progress, then passes it on."""
 
         def tell(progress: Progress) -> None:
             self.note(progress)
@@ -127,12 +127,12 @@ class Runs:
                 self._held.release()
 
     def _told(self) -> tuple[Running, ...]:
-        """Return the work that other processes are told of."""
+        """Return the work shown to other processes."""
         latest = time.time() - _BRIEF_SECONDS
         return tuple(it for it in self.running() if it.task != UPDATE_OF_PATHS or it.started_at <= latest)
 
     def _take(self, seconds: float) -> None:
-        """Take the lock showing others that this process lives. On failure warn once and try again later."""
+        """Take the lock that shows others this process is alive. On failure warn once and try again later."""
         try:
             self._held.acquire(timeout=seconds)
         except (OSError, Timeout) as error:

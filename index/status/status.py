@@ -90,7 +90,7 @@ def building_beside(
 
     Parameters:
         serving: name of the serving generation.
-        building: what this process builds, if it does.
+        building: the generation built by this process, if any.
     """
     if building is None:
         return read_building(folder, serving, running, options)
@@ -114,7 +114,7 @@ def read_building(folder: Path, serving: str, running: Sequence[Running], option
             is_wanted = is_built or recipe_of(manifest) == generation_name(options)
             return describe_building(name, manifest, running) if is_wanted else None
     except (DamagedIndexError, ManifestError, StoreError):
-        # It is just being begun or deleted. Damage is reported by whoever continues it.
+        # It is just being begun or deleted. The process continuing it reports damage.
         return None
 
 
@@ -180,13 +180,6 @@ def describe(
     counted = counted or (count(manifest) if manifest else {})
     languages, redacted = counted.get("languages", {}), counted.get("redacted", {})
     fresh = freshness(root, manifest, pending)
-    # Files that were just compared are those of the commit checked out.
-    is_moved = fresh.is_moved and fresh.state is not FreshState.FRESH
-    behind = (
-        git.commits_between(folder_of(root), fresh.indexed_head, fresh.git_head or "")
-        if is_moved and fresh.indexed_head
-        else None
-    )
     return IndexStatus(
         root=str(root),
         location=str(folder),
@@ -214,8 +207,18 @@ def describe(
         redacted_secrets=redacted.get("secrets", 0),
         redacted_files=redacted.get("files", 0),
         last_update=_last_update(fact(LAST_FACT)),
-        commits_behind=0 if fresh.git_head and not is_moved else behind,
+        commits_behind=_commits_behind(root, fresh),
     )
+
+
+def _commits_behind(root: Path, fresh: Freshness) -> int | None:
+    """Count the commits of HEAD missing in the index; None if unknown."""
+    # Files compared just now are those of the commit checked out.
+    if not fresh.is_moved or fresh.state is FreshState.FRESH:
+        return 0 if fresh.git_head else None
+    if not fresh.indexed_head:
+        return None
+    return git.commits_between(folder_of(root), fresh.indexed_head, fresh.git_head or "")
 
 
 def _last_update(noted: str) -> LastUpdate | None:

@@ -63,7 +63,7 @@ class PointFilter:
     Attributes:
         languages, kinds, sources, issues, paths, folders: empty for all; a folder matches everything below it.
         not_paths: excluded paths.
-        ids: of the only points that count; empty for all.
+        ids: of the only points to keep; empty for all.
         nothing: no point can match, for example because no path matches the wanted globs.
     """
 
@@ -159,20 +159,20 @@ class Store(Protocol):
         """Make all writes safe from a power cut soon, without delaying the caller."""
 
     def rest(self, seconds: float) -> bool:
-        """Let go of memory if nobody used the store for so long, and return whether it did; nothing else changes."""
+        """Free memory if the store was unused for so long, and return whether it did; nothing else changes."""
 
     def close(self) -> None:
         """Make everything safe and close; harmless if it is not open."""
 
 
 class Base(Protocol):
-    """All that is asked of the points under a layer; see `Store`."""
+    """The operations on points under a layer; see `Store`."""
 
     def load(self) -> None:
         """Open it."""
 
     def count(self, what: str = "read") -> int:
-        """Count all points; an error says that they cannot be read, or opened."""
+        """Count all points; an error says they cannot be read, or opened."""
 
     def ids_of_path(self, path: str) -> set[str]:
         """See `Store.ids_of_path`."""
@@ -259,11 +259,11 @@ def stored_id(name: str) -> int | str:
 
 
 def point_id(stored: object) -> str:
-    """Return the id of a point that Qdrant returned; see `stored_id`."""
+    """Return the id of a point from Qdrant; see `stored_id`."""
     # Half the time of an f-string, and there are hundreds of ids per search.
     return "%016x" % stored if isinstance(stored, int) else str(stored).replace("-", "")  # noqa: UP031
 
 
 def file_point_id(path: str) -> str:
-    """Return the id of a file's point. It never equals a chunk's id, whose hash includes its text."""
+    """Return the id of a file's point. It never equals a chunk's id, as a chunk's hash includes its text."""
     return hashlib.sha256(f"file\0{path}".encode()).hexdigest()[:_ID_DIGITS]

@@ -1,7 +1,7 @@
-"""Bases of a team on a Qdrant server: made whole, found by their names, deleted when there are newer ones.
+"""Bases of a team on a Qdrant server: made whole, found by name, deleted when there are newer ones.
 
-A base is a collection that nobody changes once it is made; its alias stands for the last one of its name. What a
-machine needs beside the points is in the collection as well, as the bytes of a file in parts.
+A base is a collection never changed after it is made; its alias names the last one. The collection also holds
+everything else a machine needs, as the bytes of a file in parts.
 """
 
 import base64
@@ -36,17 +36,17 @@ _PARTS_AT_ONCE = 16
 """In a request: 2.8 MB as text. Qdrant takes 32."""
 _MOST_PARTS = 1 << 16
 _FIRST_PART = 1 << 64
-"""Their ids count from here: that of a chunk or a file is a hash."""
+"""Ids of parts count from here: the id of a chunk or a file is a hash."""
 _BYTES = "bytes"
 MARKS = 1
-"""Points of a base that are neither of the index nor parts of the file; see `QdrantStore`."""
+"""Points of a base besides those of the index and the parts of the file; see `QdrantStore`."""
 
 
 class SharedBase:
     """A base by its name on the configured server. Contacts nothing until it is asked.
 
     Raises:
-        StoreError: no server is configured, its address or key cannot be used, or the name is none.
+        StoreError: no server is configured, its address or key cannot be used, or the name is invalid.
     """
 
     def __init__(self, name: str, options: StoreOptions, variables: Variables) -> None:
@@ -88,7 +88,7 @@ class SharedBase:
             store.publish()
 
     def find(self) -> str:
-        """Return the collection that the name stands for now.
+        """Return the present collection of the name.
 
         Raises:
             StoreError: there is no such base.
@@ -116,7 +116,7 @@ class SharedBase:
 
 
 def bases_on(server: QdrantServer, options: StoreOptions) -> dict[str, str]:
-    """Return the collections that the names of bases stand for."""
+    """Return the collections of bases, by their names."""
     answer, begin = server.ask("looked at", lambda client: client.get_aliases()), _beginning(options)
     return {
         it.alias_name.removeprefix(begin): it.collection_name
@@ -149,7 +149,7 @@ def _part(number: int, content: bytes) -> Point:
 
 
 def parts(base: QdrantReader) -> Iterator[bytes]:
-    """Yield the parts of the file in a base, which need not be the bytes that were written.
+    """Yield the parts of the file in a base; they may differ from the bytes written.
 
     Raises:
         StoreError: they cannot be read.

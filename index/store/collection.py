@@ -23,7 +23,7 @@ from cqm.index.store.frozen import FrozenNote, parse_frozen
 
 NOTE_FILE, BASE_FILE, FROZEN_FILE = "collection.json", "base.json", "frozen.json"
 FREQUENCIES_FILE = "frequencies.jsonl"
-"""Of the words of a base on a server."""
+"""Frequencies of the words of a base on a server."""
 _LONGEST_LABEL = 40
 _NAME, _URL = re.compile("[A-Za-z0-9_-]{1,128}"), re.compile(r"[\x21-\x7e]{1,2000}")
 _NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]+")
@@ -80,11 +80,11 @@ class BaseNote:
     frequencies = FREQUENCIES_FILE
 
     def missing(self, count: int) -> int:
-        """Return the number of points that are gone from a collection with so many."""
+        """Return the number of points missing from a collection that has `count` now."""
         return max(0, self.points + self.others - count)
 
     def gone(self, missing: int = 0) -> CqmError:
-        """Return the error of a base that is gone, or has lost points."""
+        """Return the error of a missing base, or of one with lost points."""
         if missing:
             return BaseGoneError(
                 f"The index stands on {self}, and {missing:,} of its points are gone.",
@@ -189,7 +189,7 @@ _FILES = {CollectionNote: NOTE_FILE, BaseNote: BASE_FILE, FrozenNote: FROZEN_FIL
 
 
 def _require_names(url: str, *names: object) -> None:
-    """Refuse names that may not stand in requests to the server, in messages and in logs."""
+    """Refuse names unfit for requests to the server, messages and logs."""
     if not (all(isinstance(name, str) and _NAME.fullmatch(name) for name in names) and _URL.fullmatch(url)):
         raise ValueError
 

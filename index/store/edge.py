@@ -96,8 +96,8 @@ class EdgeStore:
     def load(self) -> None:
         """Open the shard in the folder, replaying its log after the last flush.
 
-        A replayed insertion may meet vectors that the killed process had written already, and Edge leaves their point
-        out of the number by which it weighs words. Opened once more, it counts all points anew.
+        A replayed insertion may meet vectors already written by the killed process. Edge then leaves their point out of
+        the number for weighing words. Reopened, it counts all points again.
         """
         if self._is_settled:
             self._tree.note()
@@ -128,7 +128,7 @@ class EdgeStore:
             return
         with translated(self._folder, "written"):
             self._opened().update(space)
-            # A segment takes a new vector's quantization from the configuration when it is made: so make it anew here.
+            # A segment takes a new vector's quantization from the configuration when it is made: so remake it here.
             self._opened().optimize()
         # The old segments, never synced, go with the first flush; the new ones must be on disk.
         self.flush()
@@ -216,7 +216,7 @@ class EdgeStore:
             return self._opened().count(edge.CountRequest(filter=keep))
 
     def count(self, what: str = "read") -> int:
-        """Count all points; an error says for what: "opened"."""
+        """Count all points; `what` completes an error's message: "opened"."""
         with translated(self._folder, what):
             return self._opened().info().points_count
 
@@ -226,7 +226,7 @@ class EdgeStore:
             yield [stored_point(point_id(record.id), record.payload, record.vector) for record in records]
 
     def optimize(self) -> None:
-        """Write a base in the form that is mapped from disk, without what was deleted.
+        """Write a base in the form mapped from disk, without deleted points.
 
         It takes .2 ms of processor time a point, all of it with the interpreter's lock held.
         """
@@ -263,7 +263,7 @@ class EdgeStore:
                 self._flush_timer.cancel()
                 self._flush_timer = None
         with self._flush_lock, self._flushing(), translated(self._folder, "flushed"):
-            # What rests is on disk; and a flush is no use of the shard.
+            # A closed shard is on disk; and a flush is no use of the shard.
             if self._is_resting:
                 return
             (self._shard or self._opened()).flush()
@@ -283,7 +283,7 @@ class EdgeStore:
             self._shard = None
 
     def rest(self, seconds: float) -> bool:
-        """Let go of the shard's memory if nobody used it for so long; the next use opens it again. See `Store.rest`."""
+        """Free the shard's memory if it was unused for so long; the next use opens it again. See `Store.rest`."""
         # No thread is inside a call of Edge now: it holds the interpreter's lock for the whole of it.
         with self._flush_lock, self._rest_lock:
             is_unused = time.monotonic() - self._used_at >= seconds

@@ -31,11 +31,11 @@ _THREADS = 1
 _OVERSAMPLING = 2.0
 
 _LEAST_MAPPED_KB = 1
-"""A base with more vectors than this is written in the form that is mapped."""
+"""A base with more vectors than this is written in mapped form."""
 _PAGE_OUT = 21
 """MADV_PAGEOUT of madvise(2), Linux 5.4 and later: the pages go, and come again when they are read. Nothing is lost."""
 _MOSTLY = 4
-"""A file with this many times the size that it takes on disk has little but holes."""
+"""A file this many times larger than its size on disk is mostly holes."""
 _UNKNOWN = {errno.EINVAL, errno.EPERM}
 
 OPENED = "opened"
@@ -48,7 +48,7 @@ _DAMAGE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL}
 def make_shard(
     folder: Path, spaces: Mapping[str, int], *, weighs: bool, is_base: bool = False
 ) -> "qdrant_edge.EdgeShard":
-    """Make an empty shard in a folder that isn't there yet, and open it.
+    """Make an empty shard in a new folder, and open it.
 
     Parameters:
         spaces: dimensions of its vectors by the names of their spaces.
@@ -99,10 +99,10 @@ def let_go_of_holes(folder: Path) -> None:
     """Give back the memory of mapped files that are mostly holes; does nothing but on Linux.
 
     Edge maps its files whole and has the system read them at once. A fresh file of 4 MB holds some kilobytes, and there
-    are over a hundred of them: a small index takes 190 MB of zeros.
+    are over a hundred such files: a small index takes 190 MB of zeros.
 
     Parameters:
-        folder: of the files, with those below it.
+        folder: of the files, with subfolders.
     """
     if sys.platform != "linux":
         return
@@ -168,10 +168,10 @@ def _edge_filter(keep: PointFilter) -> "qdrant_edge.Filter":
 
 @contextmanager
 def translated(folder: Path, verb: str) -> Iterator[None]:
-    """Turn Edge's errors in a block, which are plain `Exception`, into errors of the index.
+    """Turn Edge's errors in a block, plain `Exception`s, into errors of the index.
 
     Parameters:
-        verb: what the block does to the store, for the message: "written".
+        verb: the block's action on the store, for the message: "written".
 
     Raises:
         StoreError: Edge refused.
@@ -191,7 +191,7 @@ def _explained(folder: Path, verb: str, error: BaseException) -> CqmError:
     message = f"The store in {folder} cannot be {verb}: {str(error).rstrip('.')}."
     told = _OS_ERROR.search(message)
     number = int(told[1] or told[2]) if told else 0
-    # Of a store that panicked while it was open nobody knows the state, whatever the reason.
+    # After a panic, the state of an open store is unknown, whatever the reason.
     if (isinstance(error, Exception) or verb == OPENED) and (shortage := remedy_of_shortage(error, number)):
         return StoreError(message, remedy=shortage)
     if number and number not in _DAMAGE:

@@ -1,7 +1,7 @@
-"""Document frequencies of words over two stores: those of a base, counted once, and the changes of a layer over it.
+"""Document frequencies of words over two stores: of a base, counted once, and the changes of a layer over it.
 
-A store counts its own points alone. So base and layer weigh nothing, and a question's terms bear the weights that one
-store with all points would give them: scores are those of a fresh index.
+A store counts its own points alone. So base and layer weigh nothing, and a question's terms carry the weights of one
+store with all points: scores equal those of a fresh index.
 """
 
 import json
@@ -32,7 +32,7 @@ class TermCounts(NamedTuple):
     """The document frequencies of one vector name.
 
     Attributes:
-        points: that have such a vector.
+        points: number with such a vector.
         indices: of terms, ascending.
         counts: points with each of them.
     """

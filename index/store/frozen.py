@@ -1,7 +1,6 @@
-"""The base of a frozen index: shards in the generation's folder that are only read, and the note that names them.
+"""The base of a frozen index: read-only shards in the generation's folder, and the note naming them.
 
-Each shard is a part of the points. It is mapped from disk, or it was the layer until it was full, and is still to be
-written in that form.
+Each shard is a part of the points. It is mapped from disk, or is a former, full layer not yet written in that form.
 """
 
 import re
@@ -21,7 +20,7 @@ from cqm.index.store.edge import EdgeStore
 FIRST_LAYER, WORK_FOLDER = "shard", "growing"
 _FOLDER = re.compile(r"(base|shard)(-\d{1,9})?")
 _OURS = re.compile(r"((base|shard)(-\d+)?|growing|frequencies-\d+\.jsonl)")
-"""Names of what this module and `growing` write beside a note; what no note names was left by a killed process."""
+"""Names of files written by this module and `growing` beside a note; a killed process left those no note names."""
 
 NO_SHARDS: Mapping[str, EdgeStore] = MappingProxyType({})
 Found = TypeVar("Found")
@@ -43,7 +42,7 @@ class FrozenPart:
 
     @property
     def is_mapped(self) -> bool:
-        """Whether it is in the form that is mapped from disk: it was a layer before, and has the name of one."""
+        """Whether it is in the form mapped from disk; a former layer still has a layer's name."""
         return not self.folder.startswith(FIRST_LAYER)
 
 
@@ -78,17 +77,17 @@ class FrozenNote:
         return tuple({name: None for part in self.parts for name in part.spaces})
 
     def missing(self, count: int) -> int:
-        """Return the number of points that are gone from a base with so many."""
+        """Return the number of points missing from a base that has `count` now."""
         return max(0, self.points - count)
 
     def gone(self, missing: int = 0) -> CqmError:
-        """Return the error of a base that is damaged."""
+        """Return the error of a damaged base."""
         told = f"{missing:,} points of {self} are gone." if missing else f"{self} is damaged.".capitalize()
         return DamagedIndexError(told, remedy=REBUILD)
 
     @property
     def number(self) -> int:
-        """A number that the name of none of its folders has."""
+        """A number in no name of its folders."""
         names = (*(part.folder for part in self.parts), self.layer)
         return 1 + max(int(name.rpartition("-")[2]) if "-" in name else 0 for name in names)
 
@@ -110,7 +109,7 @@ def parse_frozen(found: Any) -> FrozenNote:  # noqa: ANN401 - any JSON
 
 
 def remove_leftovers(place: Path, note: FrozenNote | None) -> None:
-    """Delete what a killed process left in the folder of a generation: all of ours that its note does not name."""
+    """Delete a killed process's leftovers in the folder of a generation: our files missing in its note."""
     kept = {part.folder for part in note.parts} | {note.layer, note.frequencies} if note else {FIRST_LAYER}
     with suppress(OSError):
         for path in place.iterdir():
@@ -170,7 +169,7 @@ class Parts:
     def _gathered(
         self, ids: Sequence[str], ask: Callable[[EdgeStore, Sequence[str]], Mapping[str, Found]]
     ) -> dict[str, Found]:
-        """Ask one shard after the other for what the ones before don't have."""
+        """Ask one shard after the other for the ids not found before."""
         found: dict[str, Found] = {}
         rest = ids
         for shard in self.by_folder.values():
@@ -201,7 +200,7 @@ def parts_of(place: Path, note: FrozenNote, known: Mapping[str, EdgeStore] = NO_
     Parameters:
         place: the folder with its parts.
         note: names them.
-        known: shards that are open, by their folders.
+        known: open shards, by their folders.
     """
 
     def shard(folder: str) -> EdgeStore:

@@ -1,8 +1,8 @@
-"""A layer over a base that is only read: a collection of a team's server, or a shard mapped from disk.
+"""A layer over a read-only base: a collection of a team's server, or a shard mapped from disk.
 
-The layer is a shard in the generation's folder. A point in it takes the place of the base's point with this id; one
-without vectors says that the base's point is deleted here. With each such point stands what it hides, so the layer
-alone tells, also after a kill, how frequent words are and which points are to be seen.
+The layer is a shard in the generation's folder. A point in it replaces the base's point with this id; one without
+vectors marks the base's point as deleted here. Each such point notes the terms it hides. So the layer alone tells, even
+after a kill, the frequencies of words and the visible points.
 """
 
 import threading
@@ -26,9 +26,9 @@ from cqm.index.store.frozen import FrozenNote, best
 from cqm.index.text.terms import SparseTerms
 
 _MOST_FREQUENCIES = 1 << 30
-"""Bytes of that file: of 60 million words."""
+"""Largest frequencies file in bytes: of 60 million words."""
 _HIDES, _GONE = "hides", "gone"
-"""Keys of a payload in the layer: what it hides of the base, and that it is nothing else."""
+"""Keys of a payload in the layer: the terms it hides of the base, and whether it only hides."""
 _BATCH = 64
 _SPARE = 32
 """Results asked of the base in place of hidden ones, before it is known how many of these there are."""
@@ -44,8 +44,8 @@ class _Layer:
 
     Attributes:
         live: ids of its points.
-        hidden: ids of the base that it replaces or deletes.
-        weighing: of words, with all of this.
+        hidden: ids of the base it replaces or deletes.
+        weighing: of words, with all these points.
     """
 
     weighing: Weighing
@@ -157,7 +157,7 @@ class LayeredStore:
                 self._write(gone, before, hides)
 
     def _before(self, ids: Sequence[str]) -> tuple[dict[str, Indices], dict[str, Mapping[str, str]]]:
-        """Return the terms of the layer's points by id, and what of the base the ids hide."""
+        """Return the terms of the layer's points by id, and the base's terms hidden by the ids."""
         held = self._state()
         own = [name for name in ids if name in held]
         before = self._layer.indices(own) if own else {}
@@ -170,7 +170,7 @@ class LayeredStore:
     def _write(
         self, points: Sequence[Point], before: Mapping[str, Indices], hides: Mapping[str, Mapping[str, str]]
     ) -> None:
-        """Write points of the layer, and count what they change."""
+        """Write points of the layer, and count their changes."""
         with self._changing() as held:
             self._layer.upsert(points)
             for point in points:
@@ -192,7 +192,7 @@ class LayeredStore:
         held = self._state()
         self._look_now_and_then()
         weighed = [_weighed(search, held) for search in searches]
-        # The base first: a point that an update hides meanwhile is then in both, and not in neither.
+        # The base first: a point hidden by an update meanwhile is then in both, instead of in neither.
         shared = self._shared(weighed, held)
         own = self._layer.search(weighed)
         found = zip(shared, own, searches, strict=True)
@@ -238,7 +238,7 @@ class LayeredStore:
         return [name for name in ids if name in held.live], [name for name in ids if name not in held]
 
     def lost(self, ids: AbstractSet[str]) -> int:
-        """See `Store.lost`. Of the base, which was found whole, it compares only the numbers of points."""
+        """See `Store.lost`. For the base, which was found whole, it compares only the numbers of points."""
         held = self._state()
         gone = len((ids & held.hidden) - held.live)
         shared = len(ids - held.live) - gone
@@ -266,11 +266,11 @@ class LayeredStore:
     def begun_over(
         self, note: FrozenNote, base: Base, layer: EdgeStore, counted: dict[str, TermCounts]
     ) -> "LayeredStore":
-        """Return a store whose base has this layer's points too, under a new, empty layer.
+        """Return a store with this layer's points in its base, under a new, empty layer.
 
         Parameters:
-            note, base, layer: of that store, opened.
-            counted: as `counted` gives it.
+            note, base, layer: of the new store, opened.
+            counted: from `counted`.
         """
         other = LayeredStore(self._place, note, base, layer)
         other._frequencies = counted
@@ -287,7 +287,7 @@ class LayeredStore:
 
     @property
     def hidden(self) -> list[str]:
-        """Ids of points of the base that the layer hides."""
+        """Ids of the base's points hidden by the layer."""
         return [*self._state().hidden]
 
     @property
@@ -302,12 +302,12 @@ class LayeredStore:
 
     @property
     def note(self) -> BaseNote | FrozenNote:
-        """That of the base."""
+        """The note of the base."""
         return self._note
 
     @property
     def changes(self) -> int:
-        """Points of the layer, or of the base that it hides: the larger number."""
+        """The larger number: of the layer's points, or of the base's points hidden by it."""
         held = self._state()
         return max(len(held.live), len(held.hidden))
 
@@ -340,7 +340,7 @@ class LayeredStore:
             raise self._note.gone() from error
 
     def _state(self) -> _Layer:
-        """Return what the layer holds; it is read where that is not known."""
+        """Return the layer's content; read it if it is unknown."""
         if (held := self._held) is not None:
             return held
         with self._lock:
@@ -358,7 +358,7 @@ class LayeredStore:
 
     @contextmanager
     def _changing(self) -> Iterator[_Layer]:
-        """Yield what the layer holds, to be changed with it; a write that fails may be partly done."""
+        """Yield the layer's content, to change along with it; a failed write may be partly done: read it again."""
         try:
             yield self._state()
         except BaseException:

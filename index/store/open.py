@@ -55,7 +55,7 @@ def open_store(
         is_settled: whether the folder's whole content is known to be on disk.
 
     Raises:
-        ElsewhereError: it is on a server that is not configured: nothing is sent there.
+        ElsewhereError: it is on an unconfigured server: nothing is sent there.
         StoreError: the note of its collection cannot be read or written.
     """
     if base := read_base(place):
@@ -83,7 +83,7 @@ def open_frozen(
     is_settled: bool = False,
     base: Parts | None = None,
 ) -> "LayeredStore":
-    """Return the store of a generation whose base is in its folder, not yet created or loaded.
+    """Return the store of a generation with a base in its folder, not yet created or loaded.
 
     Parameters:
         place, flushing, is_settled: as in `open_store`.
@@ -148,7 +148,7 @@ def drop_store(place: Path, options: StoreOptions, variables: Variables) -> None
 def try_server(options: StoreOptions, variables: Variables) -> str:
     """Create, fill, search and delete a small collection on the server; return the server's version.
 
-    Where only bases lie there, look for them instead: the key may be one that only reads.
+    If only bases lie there, look for them instead: the key may be read-only.
 
     Raises:
         StoreError: one of these failed.

@@ -82,7 +82,7 @@ class QdrantServer:
 
         Parameters:
             what: completes "cannot be ..." in messages: "searched".
-            brief: somebody waits: allow only one retry.
+            brief: a caller waits: allow only one retry.
 
         Raises:
             DamagedIndexError: the collection doesn't exist.

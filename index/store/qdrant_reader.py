@@ -1,4 +1,4 @@
-"""Reading a collection on a Qdrant server or cluster: all that a store does without writing."""
+"""Reading a collection on a Qdrant server or cluster: a store without its writing."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -32,7 +32,7 @@ _SCROLL_PAGE = 1000
 
 
 class QdrantReader:
-    """A collection that is only read. Contacts nothing until it is asked.
+    """A read-only collection. Contacts nothing until it is asked.
 
     Parameters:
         server: of the collection; closed with the reader.

@@ -81,7 +81,7 @@ def _in_forge(parts: SplitResult, query: Mapping[str, list[str]]) -> NamedPlace 
 
 
 def _in_editor(scheme: str, path: str, fragment: str, query: Mapping[str, list[str]]) -> NamedPlace | None:
-    """Return the place that an editor's address names: idea://open?file=/src/app.py&line=10."""
+    """Return the place in an editor's address: idea://open?file=/src/app.py&line=10."""
     named = next((query[name][0] for name in _PATH_PARAMETERS if query.get(name)), "")
     if not named:
         return _named(path, fragment) if scheme in _LOCAL else None

@@ -1,4 +1,4 @@
-"""Find the functions that a trace without lines names: of a release build, a stripped library, an unknown source."""
+"""Find the functions in a trace without lines: of a release build, a stripped library, an unknown source."""
 
 import re
 from itertools import islice
@@ -46,7 +46,7 @@ _TESTED = re.compile(
     r"Time elapsed"
     r"|^ *Failed (?P<dotnet>[\w.]{3,300})(?:\([^\n]{0,200}\))? \[[\d<]"
     r"|^ *(?P<xunit>[\w.]{3,300})(?:\([^\n]{0,200}\))? \[FAIL\]"
-    # JUnit's XML, that of Visual Studio, go test -json
+    # XML of JUnit and of Visual Studio, go test -json
     r"|<testcase\b(?=[^>]{0,400}\bclassname=\"(?:[\w./]{0,300}[./\\])?(?P<owner>\w{1,200}))"
     r"(?=[^>]{0,400}\bname=\"(?P<case>\w{3,200}))"
     r"|\btestName=\"(?P<trx>[\w.]{3,300})|\"Test\":\"(?P<go>\w{3,200})"
@@ -57,7 +57,7 @@ _TESTED = re.compile(
     r"|^(?:FAIL|ERROR): (?P<unit>test\w{0,200}) \(",
     re.MULTILINE,
 )
-"""A test that a runner reports."""
+"""A test in a runner's report."""
 _ANY_TEST = re.compile(r"FAIL|gtest_filter|Failed|<testcase|testName=|\"Test\":|Time elapsed|^ERROR: test")
 _RECEIVER = re.compile(r"\(\*?(\w{1,200})\)")
 _INNER = re.compile(r"<(\w+)>[bdg]__\w+(?:\.MoveNext)?|<>c\w*\.?")
@@ -66,9 +66,9 @@ _OF_RUST = re.compile(r"::(?:h[0-9a-f]{16}|\{\{?closure\}?\})")
 
 
 def calls_in(text: str) -> tuple[str, ...]:
-    """Return the functions that a trace or a profile names, innermost first, each once.
+    """Return the functions in a trace or a profile, innermost first, each once.
 
-    One line is none but of a profile.
+    A single line counts only if it is of a profile.
     """
     text = text[:_MOST_CHARACTERS]
     # Most questions have no number.

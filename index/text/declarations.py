@@ -1,6 +1,6 @@
 """Read a declaration from the lines of its definition: its signature, and whether it has a body.
 
-Of a document's chunk the store keeps the names of headings and keys alone: its lines tell where they stand.
+For a document's chunk the store keeps only the names of headings and keys: its lines tell where they stand.
 """
 
 import re
@@ -30,12 +30,12 @@ _BRACED = frozenset(
         "tsx",
     }
 )
-"""Languages whose functions have braces or "=" before their body."""
+"""Languages with braces or "=" before a function's body."""
 _ARGUMENTS = re.compile(r"\([^()]*\)")
 _BEGINS = ("{", "=>", ":", "=", " do", " then")
-"""Of a body, after a declaration."""
+"""Beginnings of a body, after a declaration."""
 SECTION_KINDS = frozenset({"section", "key", "element", "cell"})
-"""Kinds of chunks whose names are headings, keys or elements."""
+"""Kinds of chunks named after headings, keys or elements."""
 _WITHIN = " > "
 _TARGET = re.compile(r"\]\([^)\n]*\)|<[^>\n]*>|\{#[^}\n]*\}|\\n\b")
 _NO_WORD = re.compile(r"[\W_]+")
@@ -72,7 +72,7 @@ def signature_of(lines: Sequence[str], it: StoredDefinition) -> str:
 
 
 def sections_of(kind: str, names: Sequence[str], text: str) -> list[StoredDefinition]:
-    """Return those names that a chunk defines and one of its lines declares, with their lines."""
+    """Return the names defined by a chunk and declared in one of its lines, with their lines."""
     lines = [line[:_LONGEST_LINE] for line in text.split("\n")]
     declared = dict[str, list[int]]()
     for number, line in enumerate(lines):
@@ -121,6 +121,6 @@ def _keys_in(line: str) -> Iterator[str]:
 
 
 def _last_line(name: str, after: Sequence[tuple[str, int]], lines: int) -> int:
-    """Return the last line of a section: before the next one that is not within it."""
+    """Return the last line of a section: before the next one outside of it."""
     within = (f"{name}{_WITHIN}", f"{name}.", f"{name}[")
     return next((line - 1 for other, line in after if not other.startswith(within)), lines - 1)

@@ -1,7 +1,7 @@
-"""Find the places in structured messages: members of JSON objects and attributes of XML that name a file and a line.
+"""Find the places in structured messages: members of JSON objects and attributes of XML naming a file and a line.
 
 SARIF, ESLint, cargo, LSP, Checkstyle, logs and others nest them in their own ways. A line belongs to the file of its
-object, else to that of the object beside it, else to the next one around.
+object, else of the object beside it, else of the next one around.
 """
 
 import re
@@ -64,7 +64,7 @@ _MOST_APART = 3
 
 
 class Told(NamedTuple):
-    """A place that members name, at a character of the text, and whether its frames begin with the outermost."""
+    """A place named by members, at a character of the text, and whether its frames begin with the outermost."""
 
     start: int
     place: NamedPlace
@@ -72,7 +72,7 @@ class Told(NamedTuple):
 
 
 def told_places(text: str) -> list[Told]:
-    """Return the places in JSON, XML or a log, whole or cut, that its members name, in order; marginal ones last."""
+    """Return the places named by members in JSON, XML or a log, whole or cut, in order; marginal ones last."""
     if not _ANY.search(text):
         return []
     if "string(" in text:
@@ -89,7 +89,7 @@ class _Line(NamedTuple):
 
 
 class _Scope:
-    """An object that is open: what its members tell."""
+    """An open object, with the facts of its members."""
 
     def __init__(self, name: str = "", opener: str = "") -> None:
         self.name = _key(name)
@@ -185,7 +185,7 @@ def _in_string(token: str, start: int, depth: int) -> Iterator[Told]:
 
 
 def _with_member(scopes: list[_Scope], key: str, value: str, start: int, size: int) -> Iterator[Told]:
-    """Add a member to the innermost object; outside of all a second file ends what the first one tells."""
+    """Add a member to the innermost object; outside of all objects, a second file ends the first one's place."""
     top = scopes[0]
     if len(scopes) == 1 and top.file and top.first and _FILE_KEY.fullmatch(_key(key)):
         yield from _closed(top, _Scope(), size)
@@ -194,7 +194,7 @@ def _with_member(scopes: list[_Scope], key: str, value: str, start: int, size: i
 
 
 def _at_line_end(scopes: list[_Scope], size: int) -> Iterator[Told]:
-    """End what stands outside of all braces at the end of its line, or a few lines further if half of it is missing."""
+    """End a place outside of all braces at the end of its line, or a few lines further if half of it is missing."""
     if len(scopes) > 1:
         return
     top = scopes[0]
@@ -213,9 +213,9 @@ def _unquoted(token: str) -> str:
 
 
 def _closed(scope: _Scope, around: _Scope, size: int) -> Iterator[Told]:
-    """Yield the places of an object that ends; what half of a place it has, the one around gets."""
+    """Yield the places of an ending object; half a place goes to the object around."""
     if scope.has_character and scope.first and around.name.endswith("range"):
-        # Of the language server protocol, which counts from 0.
+        # The language server protocol counts from 0.
         scope.first, scope.last = scope.first + 1, scope.last + 1
     lines = scope.lines()
     if scope.name and _END_SCOPE.fullmatch(scope.name):
@@ -264,7 +264,7 @@ def _scope_of(name: str, attributes: Mapping[str, str], start: int) -> _Scope:
         hits = [attributes[key] for key in _HITS if key in attributes]
         if hits and "0" not in hits:
             return scope
-        # Of reports of coverage: Cobertura's "number", JaCoCo's "nr", Clover's "num".
+        # In reports of coverage: Cobertura's "number", JaCoCo's "nr", Clover's "num".
         attributes = {f"line{key}" if key in _NUMBERS else key: it for key, it in attributes.items()}
     for key, value in sorted(attributes.items(), key=lambda it: -("/" in it[1])):
         if not _WEAK_KEY.fullmatch(_key(key)) or _key(name).endswith("file") or "/" in value:

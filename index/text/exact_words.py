@@ -1,4 +1,4 @@
-"""The words of a question that count as they are written: codes of errors, quoted phrases, names, pasted messages."""
+"""The words of a question to take literally: error codes, quoted phrases, names, pasted messages."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _SIGNALS = (
     *("ENOTFOUND", "EMFILE", "ENOMEM", "EHOSTUNREACH", "ENOTEMPTY", "EISDIR", "ENOTDIR", "EBADF"),
 )
 _STANDARDS = "SHA|AES|RFC|ISO|UTF|RSA|CVE|HTTP|IPV|X|MP|CP|GB"
-"""Before the number of something that is no error."""
+"""Words before a number that is no error code."""
 _CODE = re.compile(
     rf"\b(?=[A-Z])(?!(?:{_STANDARDS})\d)"
     rf"(?:[A-Z]{{1,5}}\d{{3,5}}|ERR_[A-Z0-9_]+|[A-Z]{{0,8}}E_[A-Z0-9_]{{3,}}|ORA-\d{{5}}|{'|'.join(_SIGNALS)})\b"
@@ -21,7 +21,7 @@ _CODE = re.compile(
 _QUOTE = re.compile("[\"'`“„«「『]")
 _PHRASE = re.compile(
     r"\"([^\"\n]{8,200})\"|“([^“”\n]{8,200})”|(?<!\w)'([^'\n]{8,200})'(?!\w)|(?<!`)`([^`\n]{8,200})`(?!`)"
-    # Of German, French and Russian, Japanese and Chinese.
+    # Quotes of German, French and Russian, Japanese and Chinese.
     r"|„([^„“”\n]{8,200})[“”]|«\s?([^«»\n]{8,200}?)\s?»|「([^「」\n]{8,200})」|『([^『』\n]{8,200})』"
 )
 _HEADS = 2
@@ -30,14 +30,14 @@ _LEVEL = re.compile(
 )
 """A level of a log, or a status of HTTP, before a message; Python's `logging` writes `ERROR:root:`."""
 _LEAST_COPIED, _MOST_COPIED = 3, 2000
-"""Words and characters of what may be copied from a file: fewer words are in many chunks, more are a document."""
+"""Words and characters of text copied from a file: fewer words are in many chunks, more are a document."""
 _LEAST_CAPTION = 2
 _MOST_OF_TOPIC = 5
 """Words."""
 _WORD = re.compile(r"\w+")
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,80})`(?!`)")
 _PART, _MARK, _BETWEEN = r"[A-Za-z_$][\w$]*", "[?!]?", r"(?:\.|::|#|->)"
-"""Of a name in prose: ASCII alone, since other letters are of other languages' words."""
+"""Patterns of a name in prose: ASCII only, as other letters are of other languages' words."""
 _NAME = re.compile(rf"{_PART}(?:{_BETWEEN}{_PART})*{_MARK}(?:\(\))?")
 _CALLED = re.compile(rf"(?<![\w.$])((?:{_PART}{_BETWEEN}){{0,6}}{_PART}{_MARK})\(\)")
 _IDENTIFIER = re.compile(rf"(?<![\w./$-]){_PART}{_MARK}(?:(?:{_BETWEEN}|\\){_PART}{_MARK}){{0,8}}(?![\w/-])")
@@ -47,7 +47,7 @@ _INDENTED = re.compile(
 )
 _MOST_BLOCKS = 3
 _MOST_READ = 20_000
-"""Characters of a text in which blocks and names are looked for; a log may have megabytes."""
+"""Characters of a text to search for blocks and names; a log may have megabytes."""
 _ASKING = re.compile(
     r"\W*(?:how|where|what|which|why|who|when|does|do|is|are|can|should|i|we|please|add|implement|refactor|update|make"
     r"|create|write|fix|find|show|explain|list|remove|delete|support|tell|give|describe|rename|change|move|use|try|check"
@@ -55,13 +55,13 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 _OF_MESSAGE = re.compile(r"[:;|=<>{}\\%$]|\w\(|[\"'`](?=\W|$)|(?<!\w)[\"'`-]|[.)\]!]$|(?<![\w.])\d|(?<!\w)/|@")
-"""Signs of a message that a program wrote; most questions have none of them."""
+"""Signs of a program's message; most questions have none of them."""
 _VALUES = r"\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<!\w)'[^'\n]{0,200}'(?!\w)|(?<!\w)--?\w[\w-]*|\S*[\d/\\@$%{}<>=]\S*"
 _VALUE = re.compile(_VALUES)
 _DIVIDING = re.compile(rf"{_VALUES}|[:;|]\s| \(")
 """Between the literal parts of a message."""
 _VALUE_WEIGHT = 0.25
-"""Of a character in what looks like a value: a test may have it by chance, and the message itself may have `@Body`."""
+"""Weight of a character in a likely value: a test may have it by chance, and the message itself may have `@Body`."""
 _LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.){8,300}\"|'(?:[^'\\\n]|\\.){8,300}'|`(?:[^`\\\n]|\\.){8,300}`")
 _ESCAPED = re.compile(r"\\([\"'`\\])")
 _PLACEHOLDER = re.compile(
@@ -71,7 +71,7 @@ _PLACEHOLDER = re.compile(
 """A value in a format string: of C, Python, Go, Rust, C#, JavaScript, Ruby, PHP, Kotlin and Elixir."""
 _LETTER = re.compile(r"[^\W\d_]")
 _LEAST_OF_FORMAT, _LEAST_FORMAT_SHARE = 12, 0.5
-"""Letters of a message that a format string has to have, and their share: many programs have "%s is not %s"."""
+"""Least letters of a message in its format string, and their share: many programs have "%s is not %s"."""
 _SPACED = re.compile(r"\S+")
 _MOST_PARTS = 3
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w(?:::|#|->)\w|^[A-Z]\w*(?:\.[A-Z]\w*)+")
@@ -89,13 +89,13 @@ _PLAIN_WORDS = frozenset({
     "definiert", "finde", "zeige", "erkläre", "wer", "ruft", "auf", "die", "der", "das", "den", "funktion",
     "klasse", "methode",
 })  # fmt: skip
-"""Words of a sentence that asks about a symbol itself."""
+"""Words of a sentence asking about a symbol itself."""
 _AROUND_SIGN = re.compile(r" ?([^\w\s]) ?")
 _OF_CODE = re.compile(r"[({;=<>]")
 MOST_NAMES = 8
-"""Names of one text that are looked up."""
+"""Most names of one text to look up."""
 _SHORT = 16
-"""Words of a text that is one sentence."""
+"""Most words of a single sentence."""
 
 
 def codes_in(text: str) -> list[str]:
@@ -105,7 +105,7 @@ def codes_in(text: str) -> list[str]:
 
 
 def phrases_in(text: str) -> list[str]:
-    """Return the quoted phrases of a text that have several words; each once, the first few."""
+    """Return the first quoted phrases of several words in a text, each once."""
     if not _QUOTE.search(text):
         return []
     found = (next(filter(None, match.groups())).strip() for match in _PHRASE.finditer(text))
@@ -113,7 +113,7 @@ def phrases_in(text: str) -> list[str]:
 
 
 def copied_in(text: str) -> list[str]:
-    """Return what may be copied from a file: the whole text, then without heads: "ERROR: ", "409 "."""
+    """Return text possibly copied from a file: the whole text, then without heads: "ERROR: ", "409 "."""
     if len(text) > _MOST_COPIED:
         return []
     forms = [text.strip()]
@@ -125,7 +125,7 @@ def copied_in(text: str) -> list[str]:
         if not level and ": " not in forms[-1]:
             break
         head, _, rest = (level[0], "", forms[-1][level.end() :]) if level else forms[-1].partition(": ")
-        # What stands behind "failed: " may be nothing but values.
+        # The text behind "failed: " may be only values.
         if "\n" in head or len(_WORD.findall(_VALUE.sub(" ", rest))) < (2 if level else _LEAST_COPIED):
             break
         forms.append(rest.strip())
@@ -133,7 +133,7 @@ def copied_in(text: str) -> list[str]:
 
 
 def pasted_in(text: str, *, is_prose: bool = False) -> list[str]:
-    """Return the parts of a text that are surely pasted; of prose only its blocks of code and messages of programs."""
+    """Return the surely pasted parts of a text; of prose, only its blocks of code and messages of programs."""
     text = text[:_MOST_READ]
     if "\n" in text.strip():
         blocks = [match[1] for match in _FENCED.finditer(text)] or [match[1] for match in _INDENTED.finditer(text)]
@@ -182,7 +182,7 @@ def _makes(literal: str, message: str) -> bool:
 
 
 def weighed_words(message: str) -> list[tuple[str, float]]:
-    """Return the words of a message of one line in lower case, each with a weight; what looks like a value has less."""
+    """Return the words of a message of one line in lower case, each with a weight; likely values have less."""
     ends = [(it.start(), it.end()) for it in _VALUE.finditer(message)]
     return [
         (it[0].lower(), _VALUE_WEIGHT if any(start <= it.start() < end for start, end in ends) else 1.0)
@@ -208,7 +208,7 @@ def is_asking(text: str) -> bool:
 
 
 def saying_it(phrase: str, texts: Mapping[str, str]) -> list[str]:
-    """Return the ids of texts with a phrase, whatever its case and blanks; code may have other blanks around signs.
+    """Return the ids of texts with a phrase, in any case and with any blanks; code may have other blanks around signs.
 
     Parameters:
         phrase: as it is written.
@@ -216,7 +216,7 @@ def saying_it(phrase: str, texts: Mapping[str, str]) -> list[str]:
     """
     words = phrase.lower().split()
     wanted, lowered = " ".join(words), {name: text.lower() for name, text in texts.items()}
-    # Most lack a word of it, which is sooner seen than blanks are made alike.
+    # Most lack a word of it; this check is quicker than normalising blanks.
     saying = ((name, text) for name, text in lowered.items() if all(word in text for word in words))
     having = [name for name, text in saying if wanted in " ".join(text.split())]
     if having or not _OF_CODE.search(phrase):
@@ -246,7 +246,7 @@ def is_spelled_as_name(word: str) -> bool:
 
 
 def subject_of(text: str) -> str:
-    """Return the one name that a plain sentence asks about: "where is get_url defined"; empty for other texts."""
+    """Return the one name a plain sentence asks about: "where is get_url defined"; empty for other texts."""
     words = text[:_MOST_COPIED].split()
     if not 1 < len(words) <= _SHORT or "\n" in text.strip():
         return ""
@@ -259,7 +259,7 @@ def subject_of(text: str) -> str:
 
 
 def named_in(text: str) -> list[str]:
-    """Return the names within a text that are marked as such: in backticks, called with `()`, in the title."""
+    """Return the names marked as such in a text: in backticks, called with `()`, in the title."""
     prose = _FENCED.sub(" ", text[:_MOST_READ])
     title = next((line for line in prose.split("\n") if line.strip()), "") if "\n" in prose.strip() else ""
     title = "" if _OF_CODE.search(title) else title

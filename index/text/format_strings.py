@@ -1,4 +1,4 @@
-"""Find the format string that made a line of a log, also where most of it are placeholders."""
+"""Find the format string behind a line of a log, even if it is mostly placeholders."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -31,16 +31,16 @@ _LETTER, _SIGN = re.compile(r"[^\W\d_]"), re.compile(r"[^\w\s]")
 _LEAST_LETTERS, _LEAST_WEIGHT = 2, 6
 _SIGN_WEIGHT = 1
 _LEAST_SHARE = 0.3
-"""Of a line's letters and signs that its format string has to have, if that has not many."""
+"""Least share of a line's letters and signs in its format string, if the string has few."""
 _MANY = 24
 
 
 class Made(NamedTuple):
-    """A format string that may have made a line.
+    """A format string possibly behind a line.
 
     Attributes:
-        weight: letters and signs that it has in common with the line.
-        at: where it stands in the text.
+        weight: letters and signs in common with the line.
+        at: its place in the text.
     """
 
     weight: int
@@ -48,7 +48,7 @@ class Made(NamedTuple):
 
 
 def forms_of_line(line: str) -> list[str]:
-    """Return what a program may have formatted of a line of a log: all of it, and that without times and tags."""
+    """Return the possibly formatted parts of a line of a log: all of it, and the line without times and tags."""
     forms = [line.strip(), without_log_head(line.strip()).strip()]
     for _ in range(_MOST_TAGS):
         tag = _TAG.match(forms[-1])
@@ -64,11 +64,11 @@ def is_of_values(line: str) -> bool:
 
 
 def best_made(forms: Sequence[str], text: str) -> Made | None:
-    """Return the format string of a text that has made a line, with the most letters and signs; None if none has.
+    """Return a text's format string behind a line, with the most letters and signs; None for none.
 
         best_made(["4@0 + 2@1 files"], 'Log("%d@%d + %d@%d files", ...)').weight  # 8
 
-    The literal parts of the string stand in the line in order, and numbers where the string says so.
+    The line has the literal parts of the string in order, and numbers at its number placeholders.
 
     Parameters:
         forms: of the line; see `forms_of_line`.

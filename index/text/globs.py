@@ -7,7 +7,7 @@ from cqm.index.model.errors import QueryError
 
 _FOLDER = re.compile(r"/?((?:[^*?\[\]{}!\\/]+/)+)\*\*")
 _BRACES = re.compile(r"(?<!\\)(?P<before>(?:\\\\)*)\{(?P<parts>[^{}]{0,400},[^{}]{0,400})\}")
-"""Not after a backslash, unless that is escaped itself."""
+"""Not after a backslash, unless the backslash is escaped itself."""
 _BRACKET = re.compile(r"(?<!\\)[\[\]]")
 _MOST_ALTERNATIVES = 256
 
@@ -38,7 +38,7 @@ def paths_matching(globs: Sequence[str], paths: Iterable[str]) -> set[str]:
 
 
 def _alternatives(glob: str) -> list[str]:
-    """Return the globs that a glob with braces means; braces without a comma are characters of a name.
+    """Expand a glob with braces; braces without a comma are characters of a name.
 
     Raises:
         QueryError: they are too many.
@@ -60,13 +60,13 @@ def _alternatives(glob: str) -> list[str]:
 
 
 def _with_brackets_as_named(glob: str) -> tuple[str, ...]:
-    """Return a glob, and also as one whose brackets are characters of a name: web frameworks call folders "[id]"."""
+    """Return a glob, and the same with brackets as characters of a name: web frameworks call folders "[id]"."""
     named = _BRACKET.sub(r"\\\g<0>", glob)
     return (glob,) if named == glob else (glob, named)
 
 
 def escaped(path: str) -> str:
-    """Return the glob that matches a path alone: its signs that mean something in globs are escaped, also braces."""
+    """Return the glob matching only a path: special characters of globs are escaped, also braces."""
     return "".join(f"\\{sign}" if sign in "*?[]{}!#\\ " else sign for sign in path)
 
 
@@ -76,7 +76,7 @@ def has_wildcard(path: str) -> bool:
 
 
 def from_root(glob: str, root: str) -> str:
-    """Write a glob as one relative to the root: of "./src/**" and "/home/me/project/src/**" that is "/src/**"."""
+    """Write a glob relative to the root: "./src/**" and "/home/me/project/src/**" become "/src/**"."""
     for prefix in ("./", f"{root.rstrip('/')}/"):
         if glob.startswith(prefix):
             return f"/{glob.removeprefix(prefix)}"

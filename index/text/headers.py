@@ -50,7 +50,7 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
     whole = Counter(of_path)
     vectors = []
     for chunk in chunks:
-        # Of markup all text counts: people search for ids and classes. Of JSON not, since its escapes hide words.
+        # In markup all text counts: people search for ids and classes. Not in JSON, as its escapes hide words.
         of_text = terms_of(chunk.text if chunk.language in _MARKUP else chunk.content or chunk.text)
         whole.update(of_text)
         of_header = (
@@ -65,9 +65,9 @@ def file_terms(path: str, chunks: Sequence[Chunk]) -> FileTerms:
 
 
 def part_names(chunk: Chunk) -> list[str]:
-    """Return the names that a chunk defines without a piece of their own, such as fields: ".Command.Args".
+    """Return the names defined by a chunk without a piece of their own, such as fields: ".Command.Args".
 
-    They are found by their name and tell nothing else of their chunk.
+    They are found by their name and say nothing else about their chunk.
     """
     return [f".{it.name}" for it in chunk.definitions if it.name not in chunk.defines]
 

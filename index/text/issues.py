@@ -12,14 +12,14 @@ _TITLES = (
     *("related", "possible", "proposed", "suggested", "solution", "alternatives", "is (?:your|there|this)", "relevant"),
     *("(?:error )?(?:log|output|stack|trace)s?", "example", "link", "where", "tell us", "motivation"),
 )
-"""Beginnings of headings that a template gives: they say nothing of this issue."""
+"""Beginnings of headings from a template: they say nothing of this issue."""
 _IDLE_TITLES = (
     *("environment", "versions?", "system", "your (?:environment|system|setup)", "platform", "software", "dependenc"),
     *("browser", "device", "setup", "prerequisite", "check ?list", "before (?:submit|you)", "code of conduct"),
     *("screenshots?", "pre-?flight", "confirm", "operating system", "os", "package versions?", "installed", "envinfo"),
     *("are you willing", "contribut", "acknowledg", "validations?"),
 )
-"""Beginnings of headings above what tells nothing of the code."""
+"""Beginnings of headings above text unrelated to the code."""
 _TOOLS = (
     *("os", "operating system", "platform", "browsers?", r"node(?:\.?js)?", "npm", "yarn", "pnpm", "bun", "deno"),
     *("python", "pip", "ruby", "rails", "php", "composer", "java", "jdk", "jre", "jvm", "maven", "gradle", "kotlin"),
@@ -27,7 +27,7 @@ _TOOLS = (
     *("arch", "cpu", "kernel", "distro", "distribution", "shell", "terminal", "ide", "editor", "docker", "kubernetes"),
     *("compiler", "gcc", "clang", "cmake", "library", "package", "framework", r"[\w @/.-]{1,40}version[\w ()]{0,20}"),
 )
-"""Whose versions an issue tells."""
+"""Tools with versions stated in issues."""
 _HEADING = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.{1,200}?)[ \t#]*$|\*\*([^*\n]{3,60})\*\*:?[ \t]*$")
 _OF_TEMPLATE = re.compile(rf"\W*(?:(?:{'|'.join(_TITLES)}).*|(?:source )?code|traceback|behaviou?r)\W*", re.IGNORECASE)
 _IDLE = re.compile(rf"\W*(?:(?:{'|'.join(_IDLE_TITLES)})\b.*|.*\binfo(?:rmation)?|.*\bversions?)\W*$", re.IGNORECASE)
@@ -58,7 +58,7 @@ def is_issue(text: str) -> bool:
 
 
 def lines_of_issue(text: str) -> Iterator[str]:
-    """Yield the lines of an issue (see `is_issue`) that count; its title and the names in it twice."""
+    """Yield the relevant lines of an issue (see `is_issue`); its title and the names in it twice."""
     lines = _LINK.sub(" ", _without_comments(text)).split("\n")
     title = next((line for line in lines if line.strip()), "")
     if not (heading := _HEADING.match(title)) or not _is_given(heading[2] or heading[3]):

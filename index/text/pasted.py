@@ -7,7 +7,7 @@ _ESCAPES = re.compile(
     r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\033|\\e|\^\[|\u241b)\[[0-9;?]{0,40}[A-Za-z]|\x1b\][^\x07\n]{0,300}\x07"
 )
 _COLOUR = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3}){0,5})?m")
-"""A colour whose first character got lost."""
+"""A colour without its first character."""
 _QUOTED = re.compile(r"^(?:[ \t]?>)+[ \t]?", re.MULTILINE)
 _LINE_FOLLOWS = r"(?=\\{0,8}t|\s|at |File |Traceback|#\d|\w[\w./$]{0,200}[.(])"
 _ESCAPED_LINE = re.compile(rf"\\n{_LINE_FOLLOWS}")
@@ -31,7 +31,7 @@ _LONGEST_REFERENCE = 600
 
 
 def referred(text: str) -> str:
-    """Return the name that a text refers to, as :py:meth:`Client.get`, [`Client::get`] or {@link A#get}, else it."""
+    """Return the name in a reference such as :py:meth:`Client.get`, [`Client::get`] or {@link A#get}, else the text."""
     found = _REFERENCES.fullmatch(text.strip()) if "`" in text or "@" in text or "cref" in text else None
     return found[found.lastgroup or 0] if found and len(text) < _LONGEST_REFERENCE else text
 

@@ -1,6 +1,6 @@
-"""Find the places in files that a text names: traces, messages of compilers and linters, addresses with line anchors.
+"""Find places in files named in a text: traces, messages of compilers and linters, addresses with line anchors.
 
-A place is a path with a line, in any of the forms that tools print. `traces` tells which of them comes first.
+A place is a path with a line, in any form printed by tools. `traces` tells which of them comes first.
 """
 
 import re
@@ -17,10 +17,10 @@ from cqm.index.text.reports.traces import AS_WRITTEN, INNERMOST_LAST, Frame, Nam
 __all__ = ["NamedPlace", "path_in", "places_in"]
 
 _MOST_CHARACTERS = 20_000
-"""Characters of a text that are looked at, at its beginning and its end: a log may have megabytes."""
+"""Characters of a text to look at, at its beginning and its end: a log may have megabytes."""
 _MOST_PLACES = 400
 _LONGEST_NEAR = 200
-"""Characters of the lines beside a place that may name its function."""
+"""Characters of the lines beside a place to search for its function."""
 
 # Maven's list of failures: ClientTest.sendsTwice:12->Base.check:7
 _OF_TYPE = re.compile(
@@ -111,7 +111,7 @@ _BELOW = re.compile(
 
 
 def places_in(text: str) -> list[NamedPlace]:
-    """Return the places that a question, message or log names, innermost call first; each once."""
+    """Return the places in a question, message or log, innermost call first; each once."""
     # Most questions have neither a number nor the title of a test.
     if not _ANY_SIGN.search(text):
         return []
@@ -119,7 +119,7 @@ def places_in(text: str) -> list[NamedPlace]:
     parts = [text] if len(text) <= _MOST_CHARACTERS else [text[:half], text[-half:]]
     written = "\n".join(parts)
     text = plain_text(written)
-    # Of a structured message its own members count, unless it has a whole trace in it.
+    # In a structured message its own members count, unless it has a whole trace in it.
     shift = 0 if text == written else len(text)
     told = (it for part in parts for it in told_places(part))
     frames = [Frame(it.start + shift, INNERMOST_LAST if it.is_outer_first else AS_WRITTEN, it.place) for it in told]
@@ -130,7 +130,7 @@ def places_in(text: str) -> list[NamedPlace]:
 
 
 def _frames(text: str) -> Iterator[Frame]:
-    # Forms overlap: what an earlier one has read is read.
+    # Forms overlap: text read by an earlier one is not read again.
     taken = bytearray(len(text))
     for match in islice(_ADDRESS.finditer(text), _MOST_PLACES):
         place = place_of_address(match[0])
@@ -154,7 +154,7 @@ def _frames(text: str) -> Iterator[Frame]:
 
 
 def _after_paths(text: str, taken: bytearray) -> Iterator[Frame]:
-    """Yield the places whose line follows the path at once."""
+    """Yield the places with the line right after the path."""
     for match in islice(_ANY_FILE.finditer(text), 4 * _MOST_PLACES):
         if text[match.end() : match.end() + 1] not in _FOLLOWS or taken.find(1, match.start(), match.end()) >= 0:
             continue
@@ -171,7 +171,7 @@ def _after_paths(text: str, taken: bytearray) -> Iterator[Frame]:
 
 
 def _below_paths(text: str, taken: bytearray) -> Iterator[Frame]:
-    """Yield the places whose path stands in a line above."""
+    """Yield the places with the path in a line above."""
     path, start, order = "", 0, AS_WRITTEN
     for line in text.splitlines(keepends=True):
         head, row = _FILE_ABOVE.fullmatch(line), _LINE_BELOW.match(line)
@@ -205,7 +205,7 @@ def _frame(text: str, start: int, end: int, groups: Mapping[str, str | None], or
 
 
 def _path_of(groups: Mapping[str, str | None]) -> str:
-    """Return the path of a module of Python, or of the file that Java has for a type."""
+    """Return the path of a Python module, or of a Java type's file."""
     module = groups.get("module")
     return f"{module.replace('.', '/')}.py" if module else f"{groups['type']}.java"
 
@@ -231,7 +231,7 @@ def _function_beside(near: str) -> str:
 
 
 def _lines_of(groups: Mapping[str, str | None]) -> tuple[int, int]:
-    """Return the first and last line that a form tells; 0 for none."""
+    """Return the first and last line of a form's match; 0 for none."""
 
     def number(name: str, otherwise: int) -> int:
         return int(groups.get(name) or otherwise)
@@ -255,7 +255,7 @@ def _near(text: str, start: int, end: int) -> str:
 
 
 def path_in(text: str) -> str:
-    """Return the path of a file that a text consists of, with "/"; empty if it is none.
+    """Return a text that is a file's path, with "/"; empty for other texts.
 
     "src/app", "app.py" and "Makefile" are paths. "Client.get", and any text with a blank, are none.
     """
@@ -268,7 +268,7 @@ def path_in(text: str) -> str:
 
 
 def _has_language(path: str) -> bool:
-    """Whether a path's name tells a language: only texts that name a file load the table of them."""
+    """Whether a path's name tells a language: only texts with a file's name load the table of languages."""
     from cqm.chunkers.detect import TEXT, language_of
 
     return language_of(path) != TEXT

@@ -1,4 +1,4 @@
-"""The words of a pasted text that count: the messages of a trace, an issue without its template."""
+"""The relevant words of a pasted text: the messages of a trace, an issue without its template."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from cqm.index.text.issues import is_issue, lines_of_issue
 from cqm.index.text.pasted import plain_text
 
 _MOST_CHARACTERS = 6_000
-"""Characters of a trace's or issue's words that count; a log may have megabytes."""
+"""Most characters taken from a trace's or issue's words; a log may have megabytes."""
 _SHORTEST = re.compile(r"\w{3}")
 
 _TIME = re.compile(
@@ -28,7 +28,7 @@ _BEGINNINGS = (
     *(r"[A-Z]:[\\/]", "/", r"\.{1,2}/"),
 )
 _CALL = re.compile(rf"\s*(?:{'|'.join(_BEGINNINGS)})")
-"""The beginning of a line that tells a call, or stands between calls."""
+"""The beginning of a line with a call, or of one between calls."""
 _CALL_OF_PYTHON = re.compile(r"[ \t|>]*File \".{1,400}\", line \d")
 _PLACE = re.compile(
     r"(?:\bin |\bat )?(?<![^\s:()\"'])(?:[A-Za-z]:)?[^\s:()\"']{1,400}\.[A-Za-z]\w{0,9}"
@@ -38,7 +38,7 @@ _NUMBER = re.compile(r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32
 
 
 def said(text: str, *, is_trace: bool) -> str:
-    """Return the words of a text that count; a question of one line, or of several that are no trace, as it is."""
+    """Return the relevant words of a text; a question of one line, or of several that are no trace, stays unchanged."""
     if "\n" not in text.strip() and "\\n" not in text:
         return text
     of_issue = is_issue(text)
@@ -52,7 +52,7 @@ def said(text: str, *, is_trace: bool) -> str:
 
 
 def _messages(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a trace that are no calls, without places."""
+    """Yield the lines of a trace other than calls, without places."""
     is_code = False
     for line in _without_prefix(_TIME.sub("", "\n".join(lines)).split("\n")):
         if is_code:

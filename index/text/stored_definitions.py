@@ -20,7 +20,7 @@ class StoredDefinition(NamedTuple):
 
 
 def stored_definitions(chunk: Chunk) -> str:
-    """Return the text that keeps a chunk's definitions; empty without any."""
+    """Return a chunk's definitions as stored text; empty without any."""
     start = chunk.start_line
     found = [
         (it.name, it.kind, it.first_line - start, it.line - start, it.end_line - start) for it in chunk.definitions
@@ -34,5 +34,5 @@ def read_definitions(text: str) -> list[StoredDefinition]:
 
 
 def kinds_in(kind: str, definitions: Iterable[Definition | StoredDefinition]) -> list[str]:
-    """Return the kinds by which a chunk is found: its own, and those of its definitions."""
+    """Return the kinds for finding a chunk: its own, and those of its definitions."""
     return [*dict.fromkeys((kind, *(it.kind for it in definitions)))]

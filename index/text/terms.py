@@ -33,7 +33,7 @@ _MANY_WORDS = 30
 
 WORD = re.compile(r"\w+")
 ONLY_WORDS = {code: " " for code in range(128) if not WORD.match(chr(code))}
-"""Blanks what is no word of ASCII, for `str.translate`: splitting then takes a fifth of the pattern's time."""
+"""Blanks everything but ASCII words, for `str.translate`: splitting then takes a fifth of the pattern's time."""
 ONLY_WORDS_AND_LINES = {code: blank for code, blank in ONLY_WORDS.items() if code != ord("\n")}
 HUMP = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
 """Matches a word in an identifier: "HTTP", "Server" and "url" in HTTPServer_url."""
@@ -88,7 +88,7 @@ class _Remembered(dict[str, Value]):
 
 
 def remembered(most: int) -> Callable[[Callable[[str], Value]], Callable[[str], Value]]:
-    """Remember a function's values for so many words: finding one takes half the time that it takes `lru_cache`."""
+    """Remember a function's values for so many words, in half the time of `lru_cache` to find one."""
     return lambda find: _Remembered(find, most).__getitem__
 
 
@@ -107,13 +107,13 @@ def query_terms(text: str, content: Sequence[str] | None = None) -> SparseTerms:
 
 
 def name_term(name: str) -> SparseTerms:
-    """Return the one term of a whole identifier, whatever its parts; none for "_". Marks around it are ignored."""
+    """Return the single term of a whole identifier; none for "_". Marks around it are ignored."""
     terms = _hashes(WORD.findall(name)[-1])[-1:]
     return SparseTerms(terms, (1.0,) * len(terms))
 
 
 def stem_term(word: str) -> int:
-    """Return the term of a word that is stemmed."""
+    """Return the term of a stemmed word."""
     return _hash(word)
 
 
@@ -155,11 +155,11 @@ def distinct_terms(text: str) -> set[int]:
 
 
 def terms_said(text: str, roots: Mapping[int, str]) -> frozenset[int]:
-    """Return those of some terms that a text has: looking for a root is cheaper than splitting all words.
+    """Return the terms found in a text: looking for a root is cheaper than splitting all words.
 
     Parameters:
-        roots: of each term the beginning of its words, in lower case, as `stem` gives it, without an "y" at its end;
-            empty where it is not known.
+        roots: for each term the beginning of its words, in lower case, from `stem`, without a "y" at its end; empty if
+            unknown.
     """
     if not text.isascii() or not all(roots.values()):
         return frozenset(roots.keys() & distinct_terms(text))

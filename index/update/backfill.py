@@ -1,7 +1,6 @@
-"""Improve chunks that are found already: vectors of the preferred model for a fallback's, and written contexts.
+"""Improve searchable chunks: replace a fallback model's vectors by the preferred model's, and write contexts.
 
-It goes on beside updates, file by file, and holds them up only while a file is stored: an edit never waits for a model
-that writes.
+It runs beside updates, file by file. Updates wait only while a file is stored: an edit never waits for a writing model.
 """
 
 import time
@@ -31,14 +30,13 @@ class Improving:
     """A backfill of one generation.
 
     Attributes:
-        target: takes the files; its pending paths are read anew for each.
+        target: takes the files; its pending paths are read again for each.
         preparation: how they are prepared.
-        workers: prepare them.
         writer: of contexts; None for those by rules alone.
-        lock: held by whoever writes to the target.
+        lock: held while writing to the target.
         is_open: whether the target is still there, asked with the lock held.
         wanted: as `wanted_spaces` gives it.
-        cancelled: asked while a service works; when it answers true, improving stops.
+        cancelled: asked while a service works; true stops the backfill.
     """
 
     target: Target
@@ -87,15 +85,14 @@ class Improving:
         return done, embedded
 
     def improve(self, path: str, *, writes: bool) -> Stored:
-        """Store a file anew with all available for it, if the index still holds the same content.
+        """Store a file again with all available vectors and contexts, if the index still holds the same content.
 
         Parameters:
-            path: of the file.
             writes: whether contexts are written for it.
 
         Raises:
             ModelGoneError: there is no point in going on.
-            StoppedError: somebody cancelled it.
+            StoppedError: it was cancelled.
         """
         with self.lock:
             held = self._manifest.chunks_of(path) if self.is_open() else ()

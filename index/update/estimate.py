@@ -30,12 +30,7 @@ def estimate_update(
     """Read and chunk the files of an update, and add up the texts to embed. Stores and sends nothing.
 
     Parameters:
-        plan: of the update.
-        manifest: of the index as it is.
-        preparation: how files are prepared.
-        options: the models.
-        workers: prepare them.
-        variables: of services.
+        manifest: of the present index.
     """
     tokens: Counter[str] = Counter()
     texts: Counter[str] = Counter()

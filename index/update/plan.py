@@ -18,7 +18,7 @@ from cqm.index.update.prepare import Task, is_given_up
 
 ROOT_FACT = "root"
 _BY_RULE = frozenset({SkipReason.GENERATED, SkipReason.MINIFIED})
-"""Reasons that depend on `scan.include_generated`; of indexed files too."""
+"""Reasons depending on `scan.include_generated`; indexed files may have them too."""
 
 
 def identity(root: Path) -> str:
@@ -38,14 +38,11 @@ def identity(root: Path) -> str:
 def refuse_another(root: Path, manifest: Manifest) -> None:
     """Refuse a root where a folder was indexed and now is a file, or another folder with nothing in it.
 
-    The latter is what a disk leaves behind that is no longer mounted, and what a tool makes that writes a tree anew.
-    A folder that was emptied is the same folder, and its index becomes empty.
-
-    Parameters:
-        manifest: of the root's index.
+    An unmounted disk leaves such an empty folder behind; a tool rewriting a tree makes one. A folder that was emptied
+    is the same folder, and its index becomes empty.
 
     Raises:
-        ScanError: so it is, or the root is gone; the index is kept.
+        ScanError: the root is such a one, or is gone; the index is kept.
     """
     now, before = identity(root), manifest.fact(ROOT_FACT)
     if now == before or not before.startswith("folder") or not manifest.chunk_count():
@@ -65,9 +62,9 @@ class Plan:
     Attributes:
         todo: files to read, each with the hash the index holds.
         skipped: manifest rows of files left out without being read.
-        vanished: indexed paths which are gone from the disk or from the scope.
+        vanished: indexed paths gone from the disk or from the scope.
         unchanged: number of files without work.
-        given_up: files whose worker died of them, unchanged since.
+        given_up: files on which a worker died, unchanged since.
         known: the manifest's rows of the paths in question.
         pending: paths whose points may differ from the manifest; see `Manifest.pending`.
     """
@@ -136,7 +133,7 @@ def plan_update(root: Path, generation: Generation, options: IndexOptions, below
 
 
 def _is_unchanged(found: FoundFile, row: FileRow, is_other_rule: bool) -> bool:  # noqa: FBT001 - private
-    # The text of a file tells that it is generated: under another rule it is read again.
+    # Only the text shows whether a file is generated: under another rule it is read again.
     if is_other_rule and row.reason in _BY_RULE:
         return False
     is_final = row.state is not FileState.FAILED or is_given_up(row)
@@ -150,7 +147,7 @@ def _is_same(found: FoundFile, row: FileRow | None) -> bool:
 
 
 def count_differing(root: Path, target: Generation, options: IndexOptions) -> int:
-    """Count files which differ from the index. Those of the same size are read and compared by content.
+    """Count files which differ from the index. Files of the same size are read and compared by content.
 
     Parameters:
         root, target, options: as in `plan_update`.
@@ -173,5 +170,5 @@ def _differs(found: FoundFile, row: FileRow | None, root: Path, options: ScanOpt
         return row.state is FileState.INDEXED
     if read.skip:
         return read.skip != row.reason
-    # Of a file without text there is no hash: once its times have changed, it may have text.
+    # A file without text has no hash: once its times have changed, it may have text.
     return content_hash(read.data) != row.hash

@@ -66,7 +66,6 @@ class Whole:
     """A document whose chunks are embedded together.
 
     Attributes:
-        text: of the document.
         spans: ids of its chunks, with their characters of the text, in order.
     """
 
@@ -157,11 +156,11 @@ def _prepare(found: FoundFile, known_hash: str, read_at: int, preparation: Prepa
         return PreparedFile(replace(row, state=FileState.SKIPPED, reason=read.skip.value))
     if read.content_hash == known_hash:
         return PreparedFile(row, None)
-    # Loaded by the process that forks workers, and by nobody who has others parse.
+    # Loaded by the process forking the workers only: its clients don't parse.
     from cqm.chunkers.chunking import chunk
 
     report = chunk(Document(found.path, read.text), preparation.chunk, sentence_vectors)
-    # Chunks around others repeat their text; the sections that they stand for are shown by `search.whole_symbols`.
+    # Chunks around others repeat their text; `search.whole_symbols` shows these sections.
     chunks = tuple(part for part in report.chunks if not part.children and not is_meaningless(part.text))
     for part in chunks:
         check_metadata(part)
@@ -214,7 +213,7 @@ def _prepared_chunk(chunk: Chunk, terms: SparseTerms, place: str, content_hash: 
     told = stored_definitions(chunk)
     defines = tuple(dict.fromkeys((*chunk.defines, *part_names(chunk))))
     stored = "\0".join((text, chunk.text, chunk.language, chunk.kind, chunk.symbol, repr(known), told, *defines))
-    # Whatever else the document says has a part in such a vector.
+    # The rest of the document has a part in such a vector.
     stored += content_hash if is_late else ""
     row = ChunkRow(
         id=chunk.id,
@@ -241,9 +240,9 @@ def _digest(text: str) -> str:
 
 
 def prepare_files(tasks: Sequence[Task], preparation: Preparation, workers: Workers) -> Iterator[list[PreparedFile]]:
-    """Prepare files in workers, and give them in batches as they are ready.
+    """Prepare files in workers; yield them in batches as they become ready.
 
-    A file that its worker does not survive fails alone.
+    A file crashing its worker fails alone.
 
     Raises:
         WorkerError: no worker can be started.

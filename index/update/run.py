@@ -63,11 +63,11 @@ _REBUILT = {
 }
 """Notes about a complete generation which was begun because another one did not open."""
 _OBJECTS = 50_000
-"""New objects between two collections during an update, about 5 MB; as in the processes that parse."""
+"""New objects between two garbage collections during an update, about 5 MB; as in the parsing processes."""
 
 _threshold_lock = Lock()
 _thresholds: list[tuple[int, int, int]] = []
-"""Those of before, once for each update that runs; the last one to end gives back the first."""
+"""Thresholds before each running update; the last update to end restores the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,6 @@ class Updating:
 
     Attributes:
         root, folder, options: of the index.
-        lineage: its generations.
-        services: its models.
-        workers: parse its files.
     """
 
     root: Path
@@ -98,10 +95,9 @@ class Updating:
         *,
         anew: bool,
     ) -> UpdateSummary:
-        """Bring a generation up to date, and let it serve when it holds every file.
+        """Bring a generation up to date, and let it serve once it holds every file.
 
         Parameters:
-            target: the generation.
             below: paths relative to the root; None for all.
             report, cancelled, anew: as in `Index.update`.
         """
@@ -198,10 +194,9 @@ class Updating:
         """Backfill the serving generation. Callers don't hold the update lock.
 
         Parameters:
-            lock: that of updates.
             report, cancelled: as in `Index.improve`.
         """
-        # Not as a reader, for whom closing would wait: it reads with the lock of updates held, if that is open still.
+        # Not as a reader, as closing would wait for it: it reads with the update lock held, if the index is still open.
         started, before, serving = time.monotonic(), self.services.usage(), self.lineage.serving
         target, writer = self.target_for(serving, frozenset()), self.services.writer
         is_open, wanted = partial(self.lineage.serves, serving), wanted_spaces(self.services.routes, serving.manifest)
@@ -247,7 +242,7 @@ def _placed(target: Target, batch: Sequence[PreparedFile], cancelled: Callable[[
     """Compare a batch with the index, and embed its new chunks.
 
     Raises:
-        StoppedError: somebody cancelled it.
+        StoppedError: it was cancelled.
     """
     manifest = target.generation.manifest
     files = [file for file in batch if not file.is_skipped]

@@ -1,4 +1,4 @@
-"""Count what an update does, and its speed."""
+"""Count the work of an update, and its speed."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ class Tally:
             self.stages[stage] = self.stages.get(stage, 0.0) + time.monotonic() - started
 
     def waited(self, batches: Iterator[list[PreparedFile]]) -> Iterator[list[PreparedFile]]:
-        """Pass batches on; the time they are waited for is that of parsing."""
+        """Pass batches on; time spent waiting for them counts as parsing."""
         while True:
             with self.timed("parsing"):
                 batch = next(batches, None)
@@ -49,7 +49,7 @@ class Tally:
             yield batch
 
     def count(self, stored: Stored, plan: Plan) -> None:
-        """Add what a batch stored."""
+        """Add the counts of a stored batch."""
         self.written += stored.written
         self.deleted += stored.deleted
         self.kept += stored.kept
@@ -67,7 +67,7 @@ class Tally:
                 self.modified += not is_new
 
     def summary(self, plan: Plan, target: Target, *, is_stopped: bool) -> UpdateSummary:
-        """Return the counts, with what the index holds after them."""
+        """Return the counts, with those of the index after the update."""
         manifest, routes = target.generation.manifest, target.routes
         return UpdateSummary(
             added=self.added,
@@ -99,12 +99,12 @@ class Pace:
         self.done = 0
 
     def went(self, batch: Sequence[PreparedFile]) -> None:
-        """Note a batch that is done."""
+        """Note a finished batch."""
         self.done += len(batch)
         self._bytes += sum(self._sizes.get(file.row.path, 0) for file in batch)
 
     def progress(self, path: str, chunks: int) -> Progress:
-        """Return how far it is, after a file and with so many chunks."""
+        """Return the progress after a file, with the number of chunks."""
         seconds = max(time.monotonic() - self._started, 1e-6)
         remaining = (self._total_bytes - self._bytes) * seconds / self._bytes if self._bytes else None
         return Progress("indexing", self.done, len(self._sizes), path, chunks, self.done / seconds, remaining)

@@ -77,11 +77,10 @@ class Vectorizer:
         """A vector for each text, or a problem; neither where its route has no model.
 
         Parameters:
-            texts: each with its route.
             moved: former texts of moved files, by their texts now.
 
         Raises:
-            StoppedError: somebody cancelled it.
+            StoppedError: it was cancelled.
         """
         is_here = self._routes is None or self._routes.in_process
         return self._unless_cancelled(lambda: self._embed(texts, NOTHING_MOVED if is_here else moved))
@@ -90,11 +89,10 @@ class Vectorizer:
         """A vector for each part of a document with a rule for late chunking, or a problem.
 
         Parameters:
-            text: the document.
             spans: characters of the parts, in order.
 
         Raises:
-            StoppedError: somebody cancelled it.
+            StoppedError: it was cancelled.
         """
         routes = self._routes
         routed = self._unless_cancelled(lambda: routes.embed_parts(text, spans)) if routes else None
@@ -137,7 +135,7 @@ def wanted_spaces(routes: Routes | None, manifest: Manifest) -> dict[str, str]:
     """Return the vector names chunks should have, by route; routes without a model are left out.
 
     A name is empty while the preferred model is unavailable, and when it is no longer the generation's model: then
-    another generation is built, and this one stays as it is.
+    another generation is built, and this one stays unchanged.
     """
     wanted = {}
     for route in routes.routes if routes else ():
@@ -162,16 +160,16 @@ def lacking(manifest: Manifest, wanted: Mapping[str, str]) -> int:
 
 
 def status_facts(waiting: int, models: Sequence[ModelState]) -> dict[str, str]:
-    """Return the facts of a manifest for the status: chunks that wait, and the problems of their models."""
+    """Return the facts of a manifest for the status: waiting chunks, and the problems of their models."""
     problems = {state.name: state.problem for state in models if state.problem}
     return {LACKING_FACT: str(waiting), PROBLEMS_FACT: json.dumps(problems)}
 
 
 def with_models(status: IndexStatus, routes: Routes | None, manifest: Manifest) -> IndexStatus:
-    """Return a status with the models as they are now, and with the chunks that wait for one."""
+    """Return a status with the models' present state, and with the chunks waiting for one."""
     noted = {state.name: state.problem for state in status.models} if status.lacking else {}
     states = routes.states() if routes else ()
-    # Problems other processes met matter as long as something waits for that model.
+    # Problems met by other processes matter as long as something waits for the model.
     models = tuple(replace(state, problem=state.problem or noted.get(state.name, "")) for state in states)
     waiting = lacking(manifest, dict.fromkeys(routes.routes if routes else (), ""))
     return replace(status, models=models, lacking=waiting)

@@ -1,8 +1,8 @@
-"""Files brought into a generation: points written, rows committed, stale points deleted; a kill may cut in anywhere.
+"""Bring files into a generation: write points, commit rows, delete stale points; a kill may come at any moment.
 
-A file's order survives a kill: its path becomes pending, new points are written, its rows committed, stale points
-deleted; it stays pending until the store is flushed. Whenever the process dies, or the machine, what search shows is
-what the manifest has committed, and the next update mends the rest.
+The order of steps makes this safe. A file's path becomes pending, its points are written, its rows committed, its stale
+points deleted. It stays pending until the store is flushed. Whenever the process or the machine dies, search shows the
+state committed in the manifest, and the next update mends the rest.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -79,9 +79,8 @@ class Target:
         routes: the models; None for none.
         place: where a header stands in an embedded text; see `dense_text`.
         pending: paths whose points may differ from the manifest; see `Manifest.pending`.
-        moved: former paths of contents, by their hashes, of files gone from there. A file with such a content
-            has the vectors it had there, if the cache knows them, though they show its former path: to embed a
-            folder again because it has another name costs more than that is worth.
+        moved: former paths of contents, by their hashes, of files gone from there. A file with such a content keeps its
+            cached vectors, though they contain its former path: embedding a renamed folder again is not worth its cost.
     """
 
     generation: Generation
@@ -110,7 +109,6 @@ class _Placed:
     """A prepared chunk, its row in the index, and its new vector.
 
     Attributes:
-        part: the chunk.
         held: None for nothing, or nothing certain.
         vector: None where none was asked for.
     """
@@ -202,9 +200,7 @@ def place_files(
 
     Parameters:
         target: where they will go; nothing of it is read.
-        files: prepared.
         held: rows of their chunks in the index, by path; only of chunked files.
-        vectorizer: embeds.
         wanted: as `wanted_spaces` gives it.
     """
     files = tuple(
@@ -278,10 +274,10 @@ def _create_spaces(target: Target, vectors: Sequence[tuple[str, TextVector]]) ->
 
 
 def with_held_notes(file: PreparedFile, held: Sequence[ChunkRow], place: str) -> PreparedFile:
-    """Return a file with the notes of its chunks: those of the index, or just written.
+    """Return a file with the notes of its chunks: from the index, or newly written.
 
-    A note stays as long as its chunk does, though it was written for what the document was then: to write all of a
-    document anew for each edit would cost more than that is worth.
+    A note stays as long as its chunk does, even if the document changed around it: writing all notes of a document
+    again for each edit is not worth its cost.
     """
     if file.source is None:
         return file

@@ -1,4 +1,4 @@
-"""Disposable processes in which the files of a stranger are parsed: bounded, confined, forked from one that is warm."""
+"""Disposable processes for parsing a stranger's files: bounded, confined, forked from a warm one."""
 
 from cqm.index.workers.forking import kept_warm
 from cqm.index.workers.pool import Job, Workers

@@ -1,8 +1,8 @@
 """`python -P -m cqm.index.workers fork|work now|later DESCRIPTOR READABLE`: fork workers as the parent asks, or be one.
 
-The rules that find secrets are loaded now, or later: before the first fork after the parent has asked for that.
-The process that forks has one thread and has loaded the parsers: a worker is there in milliseconds, with shared memory.
-It ends with its parent, and its workers with it.
+The rules for secrets are loaded now, or later: before the first fork after the parent has asked for them. The forking
+process has one thread and has loaded the parsers: a worker is ready in milliseconds, with shared memory. It ends with
+its parent, and its workers with it.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ _LOADED = (
     "charset_normalizer",
     "identify.extensions",
 )
-"""Imported before the first fork; other modules are loaded by the worker that needs them."""
+"""Imported before the first fork; a worker loads other modules when it needs them."""
 
 _LAST_STANDARD_STREAM = 2
 
@@ -75,8 +75,8 @@ def _load_rules() -> None:
 
 def main() -> None:
     """Load the parsers, and serve."""
-    # The number of a standard stream that is closed (`2>&-`) would be that of a connection, lost when a worker is
-    # begun, which closes its standard streams.
+    # A connection would get the number of a closed standard stream (`2>&-`), and be lost when a new worker closes its
+    # standard streams.
     while (number := os.open(os.devnull, os.O_RDWR)) <= _LAST_STANDARD_STREAM:
         pass
     os.close(number)
@@ -87,12 +87,12 @@ def main() -> None:
     else:
         opened = socket.socket(fileno=int(descriptor))
     readable: list[str] = json.loads(folders)
-    # What is loaded has hardly a cycle, and looking for one takes a tenth of loading it.
+    # Loaded modules have hardly a cycle, and looking for one takes a tenth of the loading time.
     gc.disable()
     for name in _LOADED:
         importlib.import_module(name)
-    # A collection in a worker would write to every object that it shares. Chunking makes many objects, hardly a cycle,
-    # so they are seldom looked for.
+    # A collection in a worker would write to every shared object. Chunking makes many objects but hardly a cycle, so
+    # collections are rare.
     gc.freeze()
     gc.enable()
     gc.set_threshold(_OBJECTS)

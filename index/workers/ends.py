@@ -9,7 +9,7 @@ from cqm.index.workers.limits import MEMORY_BYTES, patience, seconds_for
 BROKEN = (OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, pickle.UnpicklingError)
 """Errors of reading from a worker which died or was hijacked."""
 _OWN_SIGNALS = {"SIGPROF", "SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP", "SIGXFSZ"}
-"""Signals that a process gets for what it does itself."""
+"""Signals a process gets for its own actions."""
 
 
 class End(NamedTuple):
@@ -17,8 +17,8 @@ class End(NamedTuple):
 
     Attributes:
         reason: in words.
-        is_own: whether the task brought it about, and not somebody outside.
-        is_final: whether a task that ends so twice in a row is given up.
+        is_own: whether the task caused it, and not somebody outside.
+        is_final: whether a task ending like this twice in a row is given up.
     """
 
     reason: str
@@ -31,7 +31,7 @@ def end_of(number: int, size: int, error: Exception) -> End:
 
     Parameters:
         number: the signal that ended it; 0 for none.
-        size: of the text that it parsed, in bytes.
+        size: of its text, in bytes.
         error: of reading from it.
     """
     if not isinstance(error, OSError | EOFError):

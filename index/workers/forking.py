@@ -1,4 +1,4 @@
-"""Start workers: fork them from a warm process, or where there is no fork, start each process anew."""
+"""Start workers: fork them from a warm process, or, without fork, start each process from scratch."""
 
 import importlib.util
 import json
@@ -23,13 +23,13 @@ from cqm.index.workers.wire import END, FORK, LOAD, REPLY, REQUEST
 _PATIENCE_SECONDS = 60.0
 """Time for an answer, in seconds. It loads the parsers before the first one."""
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "SYSTEMROOT", "TZ")
-"""Variables that a worker gets. It gets no key."""
+"""Variables passed to a worker. It gets no key."""
 _RULES = ("XDG_CACHE_HOME", "LOCALAPPDATA", "KF_RULE_CACHE_DIR")
-"""Others that it gets: they say where the compiled rules are that find secrets."""
+"""Further ones: they name the folder of the compiled rules for secrets."""
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", os.devnull)
 _PACKAGES = ("cqm.chunkers", "cqm.index", "cqm.server")
 _MANY = 60
-"""Entries of folders: a tree that has so many surely has something that looks like a secret."""
+"""Entries of folders: a tree with so many surely has something like a secret."""
 
 
 class Source(Protocol):
@@ -43,14 +43,14 @@ class Source(Protocol):
         """
 
     def load_rules(self) -> None:
-        """Give only workers from now on that have the rules that find secrets; see `cqm.index.secrets.tokens`.
+        """From now on, give only workers with the rules for secrets; see `cqm.index.secrets.tokens`.
 
         Raises:
             WorkerError: they cannot be loaded.
         """
 
     def end(self, pid: int) -> int:
-        """End a worker, and return the signal that it died of; 0 where it died of none, or that is not known."""
+        """End a worker, and return the signal it died of; 0 for none or an unknown one."""
 
     def close(self) -> None:
         """End all workers."""
@@ -60,9 +60,9 @@ def source_of_workers(*, rules: bool = False, forks: bool = hasattr(os, "fork"))
     """Return a source of workers.
 
     Parameters:
-        rules: whether they have the rules that find secrets from the beginning: .4 s of processor time, once.
-        forks: whether they are forked from a process that has loaded the parsers, which takes milliseconds. All indexes
-            of this process share it.
+        rules: whether they have the rules for secrets from the beginning: .4 s of processor time, once.
+        forks: whether they are forked, in milliseconds, from a process with loaded parsers. All indexes of this process
+            share it.
 
     Raises:
         WorkerError: no process can be started.
@@ -74,20 +74,19 @@ def source_of_workers(*, rules: bool = False, forks: bool = hasattr(os, "fork"))
 
 @contextmanager
 def kept_warm() -> Iterator[None]:
-    """Keep the process that forks workers until the block ends, also while no index is open.
+    """Keep the process forking the workers until the block ends, even while no index is open.
 
-    For programs that open many indexes in turn: to start that process takes .3 s of a core. It is kept once an index
-    has needed it, for the variables of this process as they are now.
+    For programs opening many indexes in turn: starting that process takes .3 s of a core. It is kept once an index has
+    needed it, for the present variables of this process.
     """
     with kept(_given_to_workers()):
         yield
 
 
 def source_for_first_index(folder: Path, root: Path) -> Source | None:
-    """Start a source of workers where all files will be parsed, so that it loads beside the rest; None elsewhere.
+    """Start a source of workers if all files will be parsed, so that it loads beside the rest; else None.
 
     Parameters:
-        folder: of the index.
         root: the folder or file to index.
 
     Raises:
@@ -95,7 +94,7 @@ def source_for_first_index(folder: Path, root: Path) -> Source | None:
     """
     if is_begun(folder):
         return None
-    # A small tree may need no rules at all, and the first worker that does asks for them.
+    # A small tree may need no rules at all; a worker asks for them when it does.
     return source_of_workers(rules=has_many_files(root))
 
 
@@ -106,14 +105,14 @@ def has_many_files(root: Path) -> bool:
         with suppress(OSError), os.scandir(folders.pop()) as entries:
             for entry in islice(entries, _MANY - count):
                 count += 1
-                # What begins with a dot is seldom a project's own, as the folder of Git.
+                # A name with a dot in front is seldom a project's own, as Git's folder.
                 if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
     return count >= _MANY
 
 
 class ForkServer:
-    """A process that forks workers, started by the constructor; see `cqm.index.workers.__main__`.
+    """A process forking workers, started by the constructor; see `cqm.index.workers.__main__`.
 
     One thread at a time uses it.
 
@@ -143,14 +142,14 @@ class ForkServer:
                 return self._reply(), ours
         except OSError as error:
             ours.close()
-            # A late answer would be taken for that to the next request.
+            # A late answer would be taken for the answer to the next request.
             self._control.close()
             message = f"The process that starts workers has ended ({error})."
             raise WorkerError(message, remedy="Run `cqm doctor`; close other programs if memory is short.") from error
 
     def begin_loading_rules(self) -> None:
-        """Load the rules that find secrets, and do not wait for them; the next answer follows theirs."""
-        # If the process has ended, the next worker that is wanted tells it.
+        """Load the rules for secrets without waiting; the next answer follows theirs."""
+        # If the process has ended, the next request for a worker shows it.
         with suppress(OSError):
             self._control.sendall(REQUEST.pack(LOAD, 0))
             self._loads = True
@@ -236,9 +235,9 @@ class StartedAnew:
 
 
 def _started(what: str, theirs: socket.socket, *, rules: bool) -> "subprocess.Popen[bytes]":
-    """Start a process that forks workers, or is one, and hand it its end of a connection, which is closed here."""
+    """Start a process that forks workers, or is one, and hand it its end of a connection; close that end here."""
     readable, when = json.dumps(_python_folders()), "now" if rules else "later"
-    # -P and another folder: nothing is imported from where this process works, which is a stranger's.
+    # -P and another folder: nothing is imported from this process's working folder, a stranger's.
     command = [sys.executable, "-P", "-m", "cqm.index.workers", what, when, str(theirs.fileno()), readable]
     given: dict[str, Any] = {"stdin": subprocess.PIPE} if sys.platform == "win32" else {"pass_fds": [theirs.fileno()]}
     try:
@@ -256,12 +255,12 @@ def _started(what: str, theirs: socket.socket, *, rules: bool) -> "subprocess.Po
 
 
 def _given_to_workers() -> str:
-    """All that workers get of this process."""
+    """Return everything workers get from this process."""
     return json.dumps([child_environment(), _python_folders()], sort_keys=True)
 
 
 def _python_folders() -> list[str]:
-    """Folders of Python, of CQM, of grammars and of the system's libraries, from which a worker may load."""
+    """Return the folders a worker may load from: of Python, CQM, grammars and the system's libraries."""
     grammars = folder_of_bundle()
     found = {
         *map(os.fspath, filter(None, [grammars])),
@@ -271,7 +270,7 @@ def _python_folders() -> list[str]:
         *_SYSTEM,
     }
     for name in _PACKAGES:
-        # Of an editable install the folders are elsewhere.
+        # An editable install has its folders elsewhere.
         spec = importlib.util.find_spec(name)
         found |= set(spec.submodule_search_locations or ()) if spec else set()
     # A script's own folder is among those of `sys.path`; the top of the disk never is.
@@ -281,8 +280,8 @@ def _python_folders() -> list[str]:
 
 
 def child_environment() -> dict[str, str]:
-    """Return the variables for a process of ours: those that Python and CQM need, and no keys."""
+    """Return the variables for a process of ours: those needed by Python and CQM, and no keys."""
     variables = {name: os.environ[name] for name in (*_PASSED, *_RULES) if name in os.environ}
-    # An entry that is empty or relative is the working folder, or something in it.
+    # An empty or relative entry is the working folder, or something in it.
     named = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(entry)]  # noqa: PTH117
     return variables | {"PYTHONPATH": os.pathsep.join(named), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

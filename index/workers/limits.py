@@ -1,9 +1,9 @@
 """Bounds of a worker: memory, processor time, and access.
 
 A worker parses a stranger's files, with parsers in C. So it may read the project and Python's own folders, write
-nothing, start nothing, and open no socket. The kernel enforces that: resource limits on every Unix, of memory where
-/proc tells what is in use; on Linux also seccomp (connections, programs) and, from 5.13 on, Landlock (files; see
-landlock(7)). Where the kernel lacks a bound, it is left out; `confine` says which hold.
+nothing, start nothing, and open no socket. The kernel enforces this: resource limits on every Unix, of memory if /proc
+tells its use; on Linux also seccomp (connections, programs) and, from 5.13 on, Landlock (files; see landlock(7)). A
+bound missing in the kernel is left out; `confine` returns those in force.
 """
 
 import ctypes
@@ -20,13 +20,13 @@ if sys.platform != "win32":
     import resource
 
 MEMORY_BYTES = 400 << 20
-"""Address space that parsing may add to a worker's own. A megabyte of JavaScript takes 70 MB, measured."""
+"""Most address space added by parsing to a worker's own. A megabyte of JavaScript takes 70 MB, measured."""
 _SECONDS = 3.0
 _SECONDS_OF_FIRST_MEGABYTE = 1.5
 _SECONDS_PER_MEGABYTE = 1.5
-"""Of each further one: pages, XML and data take about 1 s, PDFs .3 s."""
+"""For each further megabyte: pages, XML and data take about 1 s, PDFs .3 s."""
 WAIT_SECONDS = 60.0
-"""A worker that is silent for so much longer than its processor time is ended, whatever it waits for."""
+"""A worker silent for so much longer than its processor time is ended, whatever it waits for."""
 _MOST_DESCRIPTORS = 256
 
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
@@ -40,9 +40,9 @@ _NET_ABI, _SCOPE_ABI = 4, 6
 
 
 def seconds_for(size: int) -> float:
-    """Return the processor time that a file may take: 3 s when it is small, 4.5 s at a megabyte, 1.5 s for each more.
+    """Return the processor time allowed for a file: 3 s for a small one, 4.5 s at a megabyte, 1.5 s for each more.
 
-    A grammar may take 1 s and 2 s a megabyte (`syntax.parse`); then the file is cut at its lines, which takes its time.
+    A grammar may take 1 s and 2 s a megabyte (`syntax.parse`); then cutting the file at its lines takes its time.
 
     Parameters:
         size: of the file in bytes.
@@ -52,14 +52,14 @@ def seconds_for(size: int) -> float:
 
 
 def patience(size: int) -> float:
-    """Return the time that an answer about a file may take: its processor time, and as much more as a worker waits."""
+    """Return the time allowed for an answer about a file: its processor time, and a worker's waiting time."""
     return seconds_for(size) + WAIT_SECONDS
 
 
 def begin_timer(seconds: float) -> None:
-    """Have the system end this process after so much more processor time; 0 stops that.
+    """Have the system end this process after so much more processor time; 0 stops the timer.
 
-    The default action of SIGPROF ends a process also while C code runs that never returns to Python.
+    The default action of SIGPROF ends a process even during C code that never returns to Python.
     """
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -69,11 +69,11 @@ def confine(readable: Sequence[str], *, is_forked: bool) -> tuple[str, ...]:
     """Bound this process for good.
 
     Parameters:
-        readable: files and folders that it may still read.
-        is_forked: whether its parent is a process of one thread, whose end is to be its own.
+        readable: files and folders it may still read.
+        is_forked: whether its parent is a process of one thread; this process ends with it then.
 
     Returns:
-        The names of the bounds that hold: "limits", "seccomp", "landlock".
+        The names of the bounds in force: "limits", "seccomp", "landlock".
     """
     held: list[str] = []
     if sys.platform != "win32":
@@ -82,7 +82,7 @@ def confine(readable: Sequence[str], *, is_forked: bool) -> tuple[str, ...]:
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
         if is_forked:
-            # Linux sends this when the thread ends that made the process: of many threads one may end long before it.
+            # Linux sends this when the creating thread ends: one of many threads may end long before its process.
             libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
             held += ["landlock"] * _restrict_files(libc, readable)
@@ -104,7 +104,7 @@ def _limit() -> None:
 
 
 def _address_space() -> int:
-    """Return the bytes of address space in use; 0 where unknown, as on macOS, which refuses a bound below it."""
+    """Return the bytes of address space in use; 0 if unknown, as on macOS, which refuses a bound below it."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:

@@ -1,4 +1,4 @@
-"""Tasks spread over disposable workers: one that dies or overstays loses its task alone."""
+"""Tasks spread over disposable workers: a dead or late worker loses only its task."""
 
 import os
 import socket
@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 _BATCH_BYTES = 250_000
 _BATCH_FILES = 50
 _AHEAD = 2
-"""Batches for each worker that are begun or done and not taken yet: they keep it busy while others are stored."""
+"""Batches for each worker begun or done and not taken yet: they keep it busy while others are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Job(Generic[Task, Result]):
     Attributes:
         work: called in a worker with a task; picklable.
         gives: the type of its results, for `wire.restored`.
-        size_of: a task's file in bytes, by which its time is bounded.
-        lost: the result for a task that its worker did not survive, and the reason in words.
-        ended: the same where the worker was ended from outside, which says nothing of the task; `lost` by default.
+        size_of: a task's file in bytes, for bounding its time.
+        lost: makes the result for a task that killed its worker, given the reason in words.
+        ended: the same if the worker was ended from outside, whatever the task; `lost` by default.
     """
 
     work: Callable[[Task], Result]
@@ -53,7 +53,7 @@ class Job(Generic[Task, Result]):
 
 
 class _UnansweredError(Exception):
-    """The parent has no answer to a worker's question, for a cause that is no fault of the worker."""
+    """The parent has no answer to a worker's question, through no fault of the worker."""
 
     def __init__(self, cause: Exception) -> None:
         self.cause = cause
@@ -71,9 +71,9 @@ class _EndedOutsideError(WorkerError):
 
 
 class _Busy:
-    """The workers that do a run's batches now, each for a thread of its own, until the run is stopped.
+    """The workers on a run's batches now, each for a thread of its own, until the run is stopped.
 
-    A worker that leaves is its thread's alone: stopping never meets one that others use already.
+    A leaving worker belongs to its thread alone: stopping never meets one already used by others.
     """
 
     def __init__(self) -> None:
@@ -82,14 +82,14 @@ class _Busy:
         self.is_stopped = False
 
     def enter(self, worker: Worker) -> None:
-        """Note a worker that begins."""
+        """Note a beginning worker."""
         with self._lock:
             self._workers.add(worker)
             if self.is_stopped:
                 _cut(worker)
 
     def leave(self, worker: Worker) -> bool:
-        """Forget a worker that is done; whether its connection still stands."""
+        """Forget a finished worker; return whether its connection still stands."""
         with self._lock:
             self._workers.discard(worker)
             return not self.is_stopped
@@ -109,7 +109,7 @@ class Workers:
 
     Parameters:
         count: of workers at once; 0 for one a processor.
-        root: a file or folder that they may read; None for none.
+        root: a file or folder they may read; None for none.
         source: gives them, if it was started already; closed with them.
         forks: as in `source_of_workers`.
     """
@@ -136,7 +136,7 @@ class Workers:
         self.close()
 
     def warm(self, *, finds: bool = True) -> None:
-        """Start the process that forks workers; see `Staff.warm`."""
+        """Start the process forking the workers; see `Staff.warm`."""
         self._staff.warm(finds=finds)
 
     def close(self) -> None:
@@ -144,11 +144,11 @@ class Workers:
         self._staff.close()
 
     def end_idle(self) -> None:
-        """End the workers that do nothing now; the next task has a new one."""
+        """End the idle workers; the next task gets a new one."""
         self._staff.end_idle()
 
     def end_source(self) -> None:
-        """End the process that forks workers, unless there are workers; the next task has a new one."""
+        """End the process forking the workers, unless there are workers; the next task starts a new one."""
         self._staff.end_source()
 
     def run(self, job: Job[Task, Result], tasks: Sequence[Task]) -> Iterator[list[Result]]:
@@ -162,7 +162,7 @@ class Workers:
             return
         most = min(self.count, len(batches))
         busy, waiting = _Busy(), iter(batches)
-        # Each worker is fed by a thread, so that none waits for what its user does with the results of another.
+        # Each worker is fed by a thread: none waits for its user to handle another's results.
         feeders = ThreadPoolExecutor(most, "feeder")
         begin = partial(feeders.submit, partial(self._batch_done, job, busy))
         try:
@@ -188,12 +188,11 @@ class Workers:
 
         Parameters:
             work, gives: as in `Job`.
-            task: for it.
-            size: of the text that it parses, in bytes.
-            answer: called with the question of the task, by `worker.ask_parent`; None where it asks nothing.
+            size: of the text to parse, in bytes.
+            answer: called with the question of the task, by `worker.ask_parent`; None if it asks nothing.
 
         Raises:
-            WorkerError: no worker can be started, or the one that did it died.
+            WorkerError: no worker can be started, or it died of the task.
             CqmError: the task, or `answer`, raised it.
         """
         assignment = Assignment(work, [task], [seconds_for(size)])
@@ -247,7 +246,7 @@ class Workers:
                 self._staff.end(worker)
 
     def _batch_done(self, job: Job[Task, Result], busy: _Busy, batch: Sequence[Task]) -> list[Result]:
-        """Have a batch done: by one worker, and where that dies by further ones.
+        """Have a batch done by one worker, and by further ones if it dies.
 
         Raises:
             WorkerError: no worker can be started.
@@ -278,16 +277,16 @@ class Workers:
         tried: set[int],
         busy: _Busy,
     ) -> str:
-        """Take a worker's results until all are there, or it dies; the task that it dies of is lost.
+        """Take a worker's results until all are there, or it dies; the task it dies of is lost.
 
         Parameters:
-            tried: numbers of tasks whose worker was ended from outside: each is tried once more.
+            tried: numbers of tasks with a worker ended from outside: each is tried once more.
 
         Returns:
-            The name of rules that this worker lacks for its next task, so that another one is needed; empty for none.
+            The name of rules or a grammar this worker lacks for its next task: another one is needed. Empty for none.
 
         Raises:
-            WorkerError: the rules that find secrets cannot be loaded.
+            WorkerError: the rules for secrets cannot be loaded.
         """
         for task in rest:
             try:
@@ -311,11 +310,10 @@ class Workers:
         return ""
 
     def _begun(self, assignment: Assignment, *, finds: bool = False) -> Worker:
-        """Give tasks to a worker that is idle, or to a new one.
+        """Give tasks to an idle worker, or to a new one.
 
         Parameters:
-            assignment: the tasks.
-            finds: whether only a worker will do that has the rules that find secrets.
+            finds: whether the worker needs the rules for secrets.
 
         Raises:
             WorkerError: no worker takes them.
@@ -339,7 +337,7 @@ class Workers:
         return worker
 
     def _end_of(self, worker: Worker, size: int, error: Exception) -> End:
-        """End a worker that failed, and say why it did."""
+        """End a failed worker, and return the reason."""
         return end_of(self._staff.end(worker), size, error)
 
 
@@ -356,7 +354,7 @@ def _batches(tasks: Sequence[Task], size_of: Callable[[Task], int]) -> list[list
 
 
 def _outcome(job: Job[Task, Result], task: Task, message: Any) -> Result:  # noqa: ANN401 - a message
-    """Return a task's result; that of a lost one if it raised an error of ours."""
+    """Return a task's result; for an error of ours, the result of a lost task."""
     try:
         result: Result = wire.result_of(message, job.gives)
     except CqmError as error:
@@ -365,6 +363,6 @@ def _outcome(job: Job[Task, Result], task: Task, message: Any) -> Result:  # noq
 
 
 def _cut(worker: Worker) -> None:
-    """Have whoever reads from a worker fail at once; closing the connection is left to its thread."""
+    """Make reads from a worker fail at once; closing the connection is left to its thread."""
     with suppress(OSError):
         worker.connection.shutdown(socket.SHUT_RDWR)

@@ -1,8 +1,8 @@
 """The system calls of a worker; see seccomp(2). A parser needs memory, files to read, threads, and its connection.
 
-Others are denied: those to reach other processes, change files, open sockets, start programs, or administer the
-machine (a worker of root could). Some are allowed by their arguments: glibc sets its own limits with the call that
-sets those of others. The numbers are those of the two machines with wheels of CQM.
+Others are denied: those to reach other processes, change files, open sockets, start programs, or administer the machine
+(a worker of root could). Some are allowed by their arguments: glibc sets its own limits with a call that can set those
+of others. The numbers are of the two machines with wheels of CQM.
 """
 
 import ctypes
@@ -108,7 +108,7 @@ def filter_steps(machine: str, own: int) -> list[Step]:
     """Return the program deciding about a system call; empty for a machine whose numbers are unknown.
 
     Parameters:
-        machine: as `platform.machine` names it.
+        machine: from `platform.machine`.
         own: number of the process with this program.
     """
     if machine not in _DENIED:
@@ -139,7 +139,7 @@ def _allowed_if(*conditions: tuple[int, int, int]) -> list[Step]:
     """Return steps allowing a call if all conditions hold: the offset of half an argument, a test, its operand."""
     steps: list[Step] = []
     for left, (offset, test, value) in zip(range(len(conditions) - 1, -1, -1), conditions, strict=True):
-        # Behind those that are left, of two steps each, stands what allows, then what denies.
+        # After the remaining ones, of two steps each, come the step that allows, then the one that denies.
         steps += [(_LOAD, 0, 0, offset), (test, 0, 2 * left + 1, value)]
     return [*steps, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _FAIL)]
 

@@ -1,4 +1,4 @@
-"""One process that forks workers for all indexes of this process: starting one takes .3 s of a core."""
+"""One process forking workers for all indexes of this process: starting one takes .3 s of a core."""
 
 import os
 import socket
@@ -16,13 +16,13 @@ STARTED_EVENT = "cqm.index.workers.new"
 
 
 class Server(Protocol):
-    """A process that forks workers, as `cqm.index.workers.forking.ForkServer`."""
+    """A process forking workers, such as `cqm.index.workers.forking.ForkServer`."""
 
     def new(self) -> tuple[int, socket.socket]:
         """See `cqm.index.workers.forking.Source.new`."""
 
     def begin_loading_rules(self) -> None:
-        """Load the rules that find secrets before the next worker, and do not wait for them."""
+        """Load the rules for secrets before the next worker, without waiting."""
 
     def load_rules(self) -> None:
         """See `cqm.index.workers.forking.Source.load_rules`."""
@@ -35,13 +35,13 @@ class Server(Protocol):
 
 
 class _Running:
-    """A process that forks workers, and its users.
+    """A process forking workers, and its users.
 
     Attributes:
         server: the process; one thread at a time speaks with it.
         lock: held meanwhile.
-        users: shares that are open.
-        has_rules: whether it has the rules that find secrets, or loads them.
+        users: number of open shares.
+        has_rules: whether it has the rules for secrets, or loads them.
     """
 
     def __init__(self, server: Server, *, has_rules: bool) -> None:
@@ -53,17 +53,17 @@ class _Running:
 
 _lock = Lock()
 _running: dict[Hashable, _Running] = {}
-"""By what their workers get: variables and readable folders."""
+"""By the variables and readable folders of their workers."""
 _kept: Counter[Hashable] = Counter()
-"""Blocks of `kept` that are entered, by the same."""
+"""Entered blocks of `kept`, by the same key."""
 
 
 class SharedSource:
-    """A `Source` whose workers come from a process that other indexes use too. Its last user ends it.
+    """A `Source` with workers from a process shared with other indexes. Its last user ends it.
 
     Parameters:
-        key: of the variables and folders that workers get; the process is shared by all users of the same.
-        start: starts the process, with or without the rules that find secrets.
+        key: of the workers' variables and folders; all users of the same share the process.
+        start: starts the process, with or without the rules for secrets.
         rules: whether its workers have these rules from the beginning.
 
     Raises:
@@ -71,7 +71,7 @@ class SharedSource:
     """
 
     def __init__(self, key: Hashable, start: Callable[[bool], Server], *, rules: bool) -> None:
-        # A fork of this process has no part in what its parent speaks with.
+        # A fork of this process has no part in its parent's connections.
         self._key = (os.getpid(), key)
         self._workers: set[int] = set()
         with _lock:
@@ -133,7 +133,7 @@ class SharedSource:
                 self._shared.has_rules = True
 
     def _give_up(self) -> None:
-        """Have the next user start another process in place of one that has ended."""
+        """Have the next user start another process in place of an ended one."""
         with _lock:
             if _running.get(self._key) is self._shared:
                 del _running[self._key]

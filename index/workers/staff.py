@@ -18,9 +18,9 @@ from cqm.index.workers.wire import RULES
 T = TypeVar("T")
 
 _MOST_TASKS = 2_000
-"""A worker that has done so many is replaced: what parsers leak goes with it."""
+"""A worker with so many done tasks is replaced: leaks of parsers go with it."""
 _WORKERS_REST_SECONDS, _SOURCE_REST_SECONDS = 30.0, 300.0
-"""Workers that nobody needed for so long are ended, then the process that forks them: 90 MB of a resting owner."""
+"""Idle time after which workers are ended, then the process forking them: 90 MB of an idle owner."""
 
 
 @dataclass(eq=False, slots=True)
@@ -29,9 +29,9 @@ class Worker:
 
     Attributes:
         pid, connection: of the process.
-        is_finder: whether it surely has the rules that find secrets.
-        grammars: of the bundle, unpacked before it was born at its parent's will.
-        root: device and inode of what it may read.
+        is_finder: whether it surely has the rules for secrets.
+        grammars: of the bundle, unpacked before its birth by its parent.
+        root: device and inode of its readable root.
         done: tasks, over its life.
     """
 
@@ -44,12 +44,12 @@ class Worker:
 
 
 class Rest:
-    """Takes steps, each when its seconds have passed since the last use; a later use begins anew.
+    """Takes steps, each when its seconds have passed since the last use; a later use starts over.
 
-    A thread waits for that from the first use until the last step is taken.
+    A thread waits for them from the first use until the last step is taken.
 
     Parameters:
-        steps: seconds, least first, each with what is done then.
+        steps: seconds, least first, each with its action.
     """
 
     def __init__(self, steps: Sequence[tuple[float, Callable[[], None]]]) -> None:
@@ -91,11 +91,11 @@ class Rest:
 
 
 class Staff:
-    """The workers that there are. Its methods may be called from any thread; see `Workers` for the parameters.
+    """The existing workers. Its methods may be called from any thread; see `Workers` for the parameters.
 
-    Two locks: a source may take up to two minutes for a worker, and nobody waits for that who needs an idle one. The
-    source, the count of its workers and whether it has the rules are used with the lock of the source alone held, and
-    neither lock is taken while the other is held.
+    Two locks: a source may take up to two minutes for a worker, and takers of an idle one need not wait for that. The
+    source, the count of its workers and whether it has the rules are used with the source's lock alone held. Neither
+    lock is taken while the other is held.
     """
 
     def __init__(self, count: int, root: Path | None, source: Source | None, *, forks: bool) -> None:
@@ -112,12 +112,12 @@ class Staff:
         self._rest = Rest(((_WORKERS_REST_SECONDS, self.end_idle), (_SOURCE_REST_SECONDS, self.end_source)))
 
     def warm(self, *, finds: bool = True) -> None:
-        """Start the process that forks workers, and do not wait until it can.
+        """Start the process forking the workers, without waiting until it is ready.
 
-        Where it cannot be started, the first task says why.
+        If it cannot be started, the first task says why.
 
         Parameters:
-            finds: whether with the rules that find secrets, which many files need.
+            finds: whether with the rules for secrets, needed by many files.
         """
         with self._source_lock, suppress(WorkerError):
             if self._source is None and not self._is_closed:
@@ -133,25 +133,25 @@ class Staff:
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.connection.close()
-        # Whoever has the source now may still begin a worker: it ends with the source.
+        # Another thread may still begin a worker from the source: it ends with the source.
         with self._source_lock:
             source, self._source = self._source, None
             if source:
                 source.close()
 
     def end_idle(self) -> None:
-        """End the workers that do nothing now; the next task has a new one."""
+        """End the idle workers; the next task gets a new one."""
         with self._lock:
             idle, self._idle = self._idle, []
         for worker in idle:
             self.end(worker)
 
     def end_source(self) -> None:
-        """End the process that forks workers, unless there are workers; the next task has a new one."""
+        """End the process forking the workers, unless there are workers; the next task starts a new one."""
         with self._source_lock:
             if self._alive or not self._source:
                 return
-            # Within the lock: a task without an idle worker waits, and does not take a process that ends.
+            # Within the lock: a task without an idle worker waits, and does not take an ending process.
             source, self._source = self._source, None
             source.close()
 
@@ -171,7 +171,7 @@ class Staff:
             return self._asked(self._new)
 
     def _asked(self, ask: Callable[[], T]) -> T:
-        """Ask the source for something; the process that forks is started again once if it has ended."""
+        """Ask the source for something; restart the forking process once if it has ended."""
         try:
             return ask()
         except WorkerError:
@@ -182,7 +182,7 @@ class Staff:
             return ask()
 
     def _end_outdated(self) -> None:
-        """End idle workers where the root is another folder now: what they may read is a folder, not a path."""
+        """End idle workers if the root is another folder now: they may read a folder, not a path."""
         now = self._identity()
         with self._lock:
             outdated = [worker for worker in self._idle if worker.root != now]
@@ -209,7 +209,7 @@ class Staff:
         return worker
 
     def _load_rules(self) -> None:
-        """Have workers from now on begin with the rules that find secrets.
+        """From now on, have workers begin with the rules for secrets.
 
         Raises:
             WorkerError: they cannot be loaded.
@@ -230,7 +230,7 @@ class Staff:
         self.end(worker)
 
     def end(self, worker: Worker) -> int:
-        """End a worker; the signal that it died of, 0 for none."""
+        """End a worker; return the signal it died of, 0 for none."""
         if worker.connection.fileno() < 0:
             return 0
         worker.connection.close()
@@ -239,17 +239,17 @@ class Staff:
             return self._source.end(worker.pid) if self._source else 0
 
     def is_replaced(self, worker: Worker, lack: object) -> bool:
-        """Load what a worker lacks for its successors; False if it can't be loaded, and the worker goes on without.
+        """Load a worker's missing grammar or rules for its successors; False if that fails: it goes on without.
 
         Raises:
-            TypeError: it has been there since before its birth.
-            WorkerError: the rules that find secrets cannot be loaded.
+            TypeError: the worker has had it since its birth.
+            WorkerError: the rules for secrets cannot be loaded.
             OSError: the worker is gone.
         """
         if not isinstance(lack, str) or lack in worker.grammars or (lack == RULES and worker.is_finder):
             raise TypeError("a worker asks for what it has")
         if lack == RULES:
-            # Those that are idle now ask for the same when they need it.
+            # The idle ones ask for the same when they need it.
             self._load_rules()
             return True
         try:

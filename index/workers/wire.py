@@ -1,8 +1,8 @@
-"""Messages between a worker and its parent, and a parent's requests to the process that forks workers.
+"""Messages between a worker and its parent, and a parent's requests to the process forking the workers.
 
 A parent's messages are pickled: a worker trusts them. A worker's are not trusted, since a file may have taken the
-worker over: it holds tuples, lists, dictionaries, texts and numbers only, and unpickling it can name no class or
-function. `plain` makes that of dataclasses, `restored` makes dataclasses of it.
+worker over. They hold tuples, lists, dictionaries, texts and numbers only, and unpickling them can name no class or
+function. `plain` makes such values of dataclasses, `restored` makes dataclasses of them.
 """
 
 import io
@@ -26,12 +26,12 @@ REQUEST = struct.Struct("<Bq")
 REPLY = struct.Struct("<q")
 """Number of the new worker, or exit status of an ended one, as from `os.waitpid`."""
 FORK, END, LOAD = 1, 2, 3
-"""LOAD: load the rules that find secrets, so that workers forked later have them."""
+"""LOAD: load the rules for secrets, for workers forked later."""
 
 RESULT, FAILURE, QUESTION, RETIRED = 0, 1, 2, 3
 """Messages of a worker: (RESULT, value), (FAILURE, class, message, remedy, retryable), (QUESTION, value), or (RETIRED,
 lack) if it needs the rules for secrets (RULES) or a grammar, by its name: it waits for its replacement by a worker with
-them. Anything that the parent sends instead says that there is none."""
+them. Any message of the parent instead means that there is none."""
 RULES = "rules"
 
 _LENGTH = struct.Struct("<Q")
@@ -123,7 +123,7 @@ def _values(value: object) -> Iterator[tuple[Any, bool]]:
 
 @cache
 def _fields(kind: type) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[bool, ...]]:
-    """Return what gives the values of a dataclass's fields, and which hold numbers alone: most of a file's chunks."""
+    """Return a getter of a dataclass's field values, and which fields hold only numbers: most of a file's chunks."""
     names, hints = _names(kind), get_type_hints(kind)
     are_plain = tuple(hints[name] in _NUMBERS for name in names)
     return (attrgetter(*names) if len(names) > 1 else lambda value: (getattr(value, names[0]),)), are_plain
@@ -135,7 +135,7 @@ def _names(kind: type) -> tuple[str, ...]:
 
 
 def restored(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kind`
-    """Return what `plain` made of a value of a type as such a value.
+    """Restore a value of a type from the result of `plain`.
 
     Parameters:
         kind: a dataclass, an enumeration, or a tuple, mapping or union of such and of plain types.
@@ -149,7 +149,7 @@ def restored(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kin
 
 @cache
 def _restorer(kind: Any) -> Restore | None:  # noqa: ANN401 - a type
-    """A function that restores values of a type; None where they are plain."""
+    """Return a function restoring values of a type; None if they are plain."""
     if is_dataclass(kind) and isinstance(kind, type):
         return _restorer_of_dataclass(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):

@@ -16,7 +16,7 @@ class Assignment(NamedTuple):
     Attributes:
         work: called with each of them; picklable.
         tasks: in order.
-        seconds: of processor time that each may take.
+        seconds: of processor time allowed for each.
     """
 
     work: Callable[[Any], Any]
@@ -26,15 +26,14 @@ class Assignment(NamedTuple):
 
 _parent: socket.socket | None = None
 _refused: set[str] = set()
-"""Grammars and rules that the parent can give to no worker."""
+"""Grammars and rules the parent can give to no worker."""
 
 
 def work_until_closed(connection: socket.socket, readable: Sequence[str], *, is_forked: bool) -> None:
     """Do the assigned tasks, and send the result of each.
 
     Parameters:
-        connection: to the parent.
-        readable: files and folders that this process may read, beside the root that the parent tells first.
+        readable: files and folders this process may read, beside the root named first by the parent.
         is_forked: as in `confine`.
 
     Raises:
@@ -75,9 +74,9 @@ def _done(work: Callable[[Any], Any], task: object) -> object:
 
 
 def _retire(lack: str) -> None:
-    """Tell the parent that a worker with what this one lacks is needed, and wait for the end.
+    """Tell the parent that a worker with the missing grammar or rules is needed, and wait for the end.
 
-    Where there can be no such worker, the parent says so instead, and this one goes on without.
+    If there can be no such worker, the parent says so instead, and this one goes on without.
     """
     if _parent is None:
         raise RuntimeError("only a worker has a parent to ask")

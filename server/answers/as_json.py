@@ -66,7 +66,7 @@ def hit_object(hit: Hit, question: str, *, explain: bool = False) -> JsonObject:
     """Convert one result, with its content where its text differs, and its enclosing declarations.
 
     Parameters:
-        question: whose words are highlighted, where no matches of a text or pattern are; empty for none.
+        question: its words are highlighted, unless matches of a text or pattern are; empty for none.
         explain: add the named parts of its score.
     """
     found: JsonObject = {
@@ -95,8 +95,7 @@ def hit_object(hit: Hit, question: str, *, explain: bool = False) -> JsonObject:
 def highlights(hit: Hit, question: str) -> list[tuple[int, int, int]]:
     """Find the words of a question in a result: line, first character and the one after the last, counted from 0.
 
-    An identifier counts as a whole if one of its parts is in the question. A result whose text encodes its content has
-    none.
+    An identifier counts as a whole if one of its parts is in the question. A result with encoded content has none.
     """
     wanted = frozenset(query_terms(question).indices)
     if hit.content or not wanted:

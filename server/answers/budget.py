@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import ceil, fsum
 
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]{1,3}| ?[!-/:-@\[-`{-~]+[\r\n/]*|\n+|\s{2,}|[^\x00-\x7f]|.|\s")
-"""Pieces that OpenAI's encodings split into few tokens: parts of identifiers, digits, marks, spaces."""
+"""Pieces of few tokens in OpenAI's encodings: parts of identifiers, digits, marks, spaces."""
 # Mean tokens of a piece by its most characters, learned by least squares from 1,040 replies and 2,600 files of 30
 # repositories, counted with o200k_base. Other letters than ASCII's: measured on a text of nine languages.
 _WORD = ((3, 0.72), (6, 0.74), (9, 0.98), (12, 1.22))
@@ -24,7 +24,7 @@ _OTHER = 3.0
 _MARGIN = 1.11
 """No reply of those 1,040 had more than 1.11 times the sum, by o200k_base or cl100k_base; the median has .999."""
 _USUAL_LINE = 256
-"""Characters of a line that is remembered with its tokens."""
+"""Longest line, in characters, remembered with its tokens."""
 _MOST_KNOWN = 1 << 13
 _known: dict[str, float] = {}
 """Tokens by line, since answers to one client show the same lines again and again. An answer was written in .32 ms with
@@ -32,12 +32,12 @@ it, in .34 with an `lru_cache` of as many lines."""
 
 
 def most_tokens(text: str) -> float:
-    """Return a number of tokens that a reply hardly exceeds; most have a tenth less."""
+    """Return an upper estimate of a reply's tokens; most have a tenth less."""
     return fsum(tokens_by_line(text.split("\n")))
 
 
 def tokens_by_line(lines: Sequence[str]) -> list[float]:
-    """Return for each line with its end a number of tokens that it hardly exceeds; those of a text are their sum."""
+    """Return an upper estimate of tokens for each line with its end; a text has their sum."""
     found = list(map(_known.get, lines))
     if None not in found:
         return found  # type: ignore[return-value]  # floats alone
@@ -47,12 +47,12 @@ def tokens_by_line(lines: Sequence[str]) -> list[float]:
 
 
 def tokens_of_lines(lines: Iterable[str]) -> int:
-    """Return a number of tokens that lines with their ends hardly exceed."""
+    """Return an upper estimate of the tokens of lines with their ends."""
     return ceil(fsum(most_tokens(f"{line}\n") for line in lines))
 
 
 def _tokens_of_line(line: str) -> float:
-    """Count a line with its end. An empty one has the end of the line above, with which it is one piece."""
+    """Count a line with its end. An empty line counts nothing: its end is one piece with the end of the line above."""
     tokens = _MARGIN * fsum(map(_tokens, _PIECE.findall(f"{line}\n"))) if line else 0.0
     if len(line) <= _USUAL_LINE:
         _known[line] = tokens
@@ -94,7 +94,7 @@ def most_that_fit(count: int, budget: float, write: Callable[[int], str]) -> int
 
 
 def clipped(text: str, budget: float) -> str:
-    """Cut a reply that is above its budget even with nothing but names, such as paths of thousands of characters."""
+    """Cut a reply above its budget even with names alone, such as paths of thousands of characters."""
     if most_tokens(text) <= budget:
         return text
     return text[: most_that_fit(len(text), budget, lambda size: text[:size])]

@@ -22,26 +22,26 @@ MARK_TOKENS = 18
 """Most tokens of a line marking left-out lines, with the reply's mark, in a file of up to 999,999 lines."""
 _EQUAL = 1e-9
 _COMMENT_SHARE = 0.15
-"""Largest share of the room for a comment that is asked for with its definition: a longer one would fill a reply. The
-same share holds for comments inside a definition that does not fit: its code comes first.
+"""Largest share of the room for the comment above a definition asked for: a longer one would fill a reply. The same
+share holds for comments inside a definition too large for the room: its code comes first.
 """
 _OPENING = re.compile(r"\s*/\*(?!.*\*/)")
 _OPENING_TEXT = re.compile(r"\s*[rR]?(\"{3}|'{3})(?!.*\1)")
 _TEXT = re.compile(r"\s*[rR]?(?:\"{3}|'{3})")
 _FIRST = "/*#-rR\"'"
-"""Characters that what these patterns match may begin with, after its spaces."""
+"""Possible first characters of these patterns' matches, after spaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A chunk that lines are shown of.
+    """A chunk to show lines of.
 
     Attributes:
         costs: tokens of each line, with its end.
-        extent: the lines of the definition it was found for, as positions in `lines`. Before `read_texts` it may begin
-            before or end after them, and is empty if none is known; then it is the best part.
-        at: position of the line that the question names; None if it names none.
-        language: of the chunk, if it is code; else empty.
+        extent: the lines of the definition it was found for, as positions in `lines`. Before `read_texts` it may reach
+            beyond them, and is empty if unknown. After it, an unknown one is the best part.
+        at: position of the line named in the question; None if it names none.
+        language: for code; else empty.
         said: for each line, its terms also in the question; made by `read_texts`.
     """
 
@@ -88,7 +88,7 @@ def read_texts(question: str, texts: Sequence[Source]) -> Asked:
 
 
 def core_of(source: Source, asked: Asked, room: float) -> range:
-    """Return the lines of a chunk that were asked for: its definition with a short comment above it, or the best part.
+    """Return the lines of a chunk asked for: its definition with a short comment above it, or the best part.
 
     Parameters:
         asked: result of `read_texts`.
@@ -115,7 +115,7 @@ def best_lines(source: Source, symbol: str, core: range, asked: Asked, room: flo
     """Choose the lines to show, as sorted ranges of positions; empty when not even one line fits.
 
     They are consecutive: the core with its surroundings, or the best lines of it. The line declaring the symbol stands
-    before them where it costs little. Of a core without room, long comments are shortened to their best lines first.
+    before them where it costs little. In a core without room, long comments are first shortened to their best lines.
 
     Parameters:
         symbol: qualified name of the chunk's symbol; empty for none.
@@ -136,9 +136,9 @@ def best_lines(source: Source, symbol: str, core: range, asked: Asked, room: flo
 
 
 def _without_long_comments(source: Source, core: range, weights: Mapping[int, float], room: float) -> list[int]:
-    """Return the positions of a core that has no room, without most of its long comments; none if nothing is left out.
+    """Return the positions of a core too large for the room, without most of its long comments; none if all stay.
 
-    Of a comment its lines with most terms are kept, or the first ones.
+    A comment keeps its lines with most terms, or the first ones.
     """
     if source.tokens(core) <= room - 2 * MARK_TOKENS:
         return []
@@ -151,7 +151,7 @@ def _without_long_comments(source: Source, core: range, weights: Mapping[int, fl
 
 
 def _comments(source: Source, part: range) -> Iterator[range]:
-    """Yield the runs of lines that are comments, and the texts that document a definition of Python."""
+    """Yield runs of comment lines, and docstrings of Python."""
     is_python = source.language == "python"
     start, end = None, ""
     for number in part:
@@ -253,7 +253,7 @@ def _densest(part: range, terms: Terms, costs: Sequence[float], weights: Mapping
 
 
 def _around(at: int, part: range, costs: Sequence[float], room: float) -> range:
-    """Widen a line by those of its part, on both sides alike; empty where it does not fit itself."""
+    """Widen a line by others of its part, equally on both sides; empty where it does not fit itself."""
     if costs[at] > room:
         return range(0)
     start, stop, left = at, at + 1, room - costs[at]

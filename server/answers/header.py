@@ -1,4 +1,4 @@
-"""The header of an answer: what was searched, how fresh and complete it is, and advice where nothing was found."""
+"""The header of an answer: scope of the search, freshness, completeness, and advice where nothing was found."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Lines that match a text or a pattern, as grep prints them: by file, with numbers, under the symbol around them."""
+"""Matches of a text or a pattern, as grep prints them: by file, with line numbers, under the symbol around them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ _TAIL_TOKENS = 40
 
 
 def matched_text(query: Query, answer: Answer, token_budget: int | None, *, root: str = "", mark: str = "") -> str:
-    """Write the page of matching lines: ":" behind the number of a line that matches, "-" behind one around it.
+    """Write the page of matching lines: ":" after the number of a matching line, "-" after one around it.
 
     Parameters:
         token_budget: estimated tokens for the whole text; None for any number. Lines beyond it are on the next page.
@@ -45,7 +45,7 @@ def _advice(query: Query) -> Iterator[str]:
 
 
 def _fitting(hits: Sequence[Hit], mark: str, room: float) -> int:
-    """Count the hits that fit, at least one."""
+    """Count the fitting hits, at least one."""
     for count in range(1, len(hits) + 1):
         room -= tokens_of_lines(list(_lines_of(hits, count - 1, mark)))
         if room < 0:

@@ -1,4 +1,4 @@
-"""Join what several roots answer: results with the root's name before each path, texts one below the other."""
+"""Join the answers of several roots: results with the root's name before each path, texts one below the other."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -51,7 +51,7 @@ def _end(query: Query) -> int:
 
 
 def each_answer(asks: Mapping[str, Callable[[], Answer]]) -> dict[str, Answer]:
-    """Ask several roots; those that lack all of the filters or the place to compare with are left out, unless all are.
+    """Ask several roots; leave out those lacking all filters or the place to compare with, unless all lack them.
 
     Parameters:
         asks: how to ask each, by its name.
@@ -87,7 +87,7 @@ def told_once(texts: Mapping[str, str]) -> list[str]:
 
 
 def below_each_other(texts: Mapping[str, str], mark: str) -> str:
-    """Join the texts of several roots, each below the name of its root; sentences that several say stand once.
+    """Join the texts of several roots, each below its root's name; write sentences common to several once.
 
     Parameters:
         texts: by the name of their root, all written with the mark.
@@ -136,9 +136,9 @@ def joined(query: Query, answers: Mapping[str, Answer]) -> Answer:
 
 
 def _ranked_hits(answers: Mapping[str, Answer]) -> list[Hit]:
-    """Return the hits of all roots, named after theirs: those of the surest roots first, then by chance.
+    """Return the hits of all roots with their root's name: the surest roots first, then by chance.
 
-    Of equal chance, definitions of the name that was asked for come before texts that have it.
+    At equal chance, definitions of the name asked for come before other texts with it.
     """
     graded = [
         (

@@ -7,7 +7,7 @@ from cqm.server.answers.passages import Passage
 from cqm.server.console import one_line
 
 _MOST_NAMES = 4
-"""Of a passage."""
+"""Most names of a passage."""
 _LONGEST_NAME = 160
 """Characters of a symbol; a heading may be as long as a page."""
 _COLUMNS = re.compile("(?<= ) |^ | $")

@@ -18,12 +18,12 @@ from cqm.server.boundary import SAMPLE_MARK
 from cqm.server.console import one_line, visible
 
 _CODE = "code"
-"""`chunkers.source_types.CODE`: that module loads others, which a client does without."""
+"""`chunkers.source_types.CODE`: that module loads others a client does not need."""
 
 _SURROUNDING_TOKENS = 2 * MARK_TOKENS + 1
-"""For the marks of left-out lines around what was asked for."""
+"""For the marks of left-out lines around the lines asked for."""
 _SPARE_TOKENS = 10
-"""Tokens that no line fits in."""
+"""Tokens too few for a line."""
 
 
 class Piece(NamedTuple):
@@ -66,7 +66,7 @@ class _Part:
 
     Attributes:
         chunk: a hit, or a chunk of a parent beside its hits.
-        rank: of the hit; for another chunk, that of the parent's best hit.
+        rank: of the hit; for another chunk, of the parent's best hit.
         lines: of its text, without blank ones at the end.
         shown: ranges of the shown lines, in order.
     """
@@ -112,13 +112,13 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """An answer that was read for its question: all that a reply of any length is made from.
+    """An answer read for its question: the material for a reply of any length.
 
     Attributes:
         sources: the lines of the hits.
         enclosing: their enclosing declarations, each in one line, escaped.
         needs: tokens of all lines of each hit, with its enclosing declarations.
-        worths: of the first hits, which deserve lines.
+        worths: of the first hits, those deserving lines.
     """
 
     question: str
@@ -155,7 +155,7 @@ def assemble(read: Read, heads: Sequence[float], room: float) -> tuple[list[Pass
         room: tokens for everything, with the names of left-over hits.
 
     Returns:
-        The passages, and the most tokens that they take.
+        The passages, and an upper estimate of their tokens.
     """
     parts, used = _whole_parts(read) if read.has_room(heads, room) else _best_parts(read, heads, room)
     tokens = fsum(heads[: len(parts)]) + fsum(used)
@@ -185,7 +185,7 @@ def _extent(hit: Hit) -> range:
 
 
 def _asked_place(hit: Hit, lines: int) -> int | None:
-    """Return the line that the question names, as a position in the hit's lines; None where it is none of them."""
+    """Return the line named in the question as a position in the hit's lines; None if it is none of them."""
     if hit.asked_line is None or hit.content:
         return None
     place = hit.asked_line - hit.start_line
@@ -204,9 +204,9 @@ def _whole_parts(read: Read) -> tuple[list[_Part], Sequence[float]]:
 
 
 def _best_parts(read: Read, heads: Sequence[float], room: float) -> tuple[list[_Part], Sequence[float]]:
-    """Make parts of the first hits, with their lines asked for and what has room around them; and the tokens of each.
+    """Make parts of the first hits: their lines asked for, and surroundings with room; and the tokens of each.
 
-    What their lines leave over goes to the likeliest hits that have more.
+    Room left over goes to the likeliest hits with more lines.
     """
     asked = read_texts(read.question, read.sources)
     sources = asked.sources
@@ -222,7 +222,7 @@ def _best_parts(read: Read, heads: Sequence[float], room: float) -> tuple[list[_
     for rank, (part, core, whole, worth) in enumerate(zip(parts, wanted, read.needs, read.worths, strict=False)):
         if spare < _SPARE_TOKENS:
             break
-        # As `allot` does: what is around a definition is shown only where it is worth it.
+        # As in `allot`: surroundings of a definition are shown only where they are worth it.
         most = whole if worth.around >= LEAST_GAIN * (whole - core) else core
         if not part.is_whole and allotted[rank] < most:
             parts[rank] = _part(read, asked, rank, cores[rank], min(used[rank] + spare, most))

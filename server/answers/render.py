@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from cqm.index.evaluation.evaluation import Span
 
 _CURSOR_TOKENS = 18
-"""Tokens of the line that tells how to go on, with its mark."""
+"""Tokens of the line telling how to go on, with its mark."""
 _LONG = 150
-"""Characters of a question that is more than a sentence."""
+"""Characters beyond which a question is more than a sentence."""
 _MANY = 10
-"""Definitions of one name from which on each has one line."""
+"""Number of definitions of one name above which each gets one line."""
 _FEW = 5
-"""Hits shown of an answer that may not be one."""
+"""Hits shown of a doubtful answer."""
 _FEW_BESIDE = 2
-"""Further results shown after those that the question names."""
+"""Further results shown after those named in the question."""
 
 
 @traced("cqm.render")
@@ -141,15 +141,15 @@ def shown_spans(query: Query, answer: Answer, token_budget: int) -> "list[Span]"
 
 
 def is_no_answer(query: Query, answer: Answer) -> bool:
-    """Whether the hits are only the nearest, so that their names are enough."""
+    """Whether the hits are only the nearest ones: their names are enough then."""
     return answer.confidence is Confidence.NONE and not query.cursor
 
 
 def trusted_part(query: Query, answer: Answer) -> Answer:
     """Return an answer with as many hits as it deserves.
 
-    Later pages were asked for, and stay whole. So do answers to long texts, of which few words are ever found together.
-    After results that the question names, a few others are shown; after the frames of a trace none.
+    Later pages were asked for, and stay whole. So do answers to long texts: few of their words are ever found together.
+    After results named in the question, a few others are shown; after the frames of a trace none.
     """
     if named := 0 if query.cursor else named_by(query.text, answer):
         is_trace = named > 1 and answer.hits[0].asked_line is not None
@@ -163,7 +163,7 @@ def trusted_part(query: Query, answer: Answer) -> Answer:
 def _first(answer: Answer, count: int) -> Answer:
     if len(answer.hits) <= count:
         return answer
-    # The next page goes on after what is shown.
+    # The next page goes on after the shown hits.
     return replace(answer, hits=answer.hits[:count], parents=(), next_cursor=str(count))
 
 

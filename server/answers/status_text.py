@@ -99,7 +99,7 @@ def status_lines(status: "IndexStatus", *, all_failed: bool = False) -> Iterator
 
 
 def _content_lines(status: "IndexStatus") -> Iterator[str]:
-    """Tell what is in an index, what is left out, and where it is."""
+    """List the contents of an index, the left-out files, and its folder."""
     yield f"  files: {_counted(status.files)}"
     if status.generated_files:
         yield f"  generated: {status.generated_files:,} of the files indexed"
@@ -128,7 +128,7 @@ def _pdf_lines(skipped: Mapping[str, int]) -> Iterator[str]:
 
 
 def _grammar_lines(languages: Iterable[str]) -> Iterator[str]:
-    """Name the languages of an index whose grammar is in an extra which is not installed."""
+    """Name the languages of an index with a grammar in an extra that is not installed."""
     from cqm.chunkers.extras import how_to_add
     from cqm.chunkers.languages.table import BY_NAME  # many modules, which most answers do without
 
@@ -244,7 +244,7 @@ def stale_lines(freshness: Freshness) -> Iterator[str]:
         are = "is" if freshness.pending == 1 else "are"
         yield f"{number(freshness.pending, 'changed file')} {are} not indexed yet{_age(freshness)}."
     if freshness.is_moved and freshness.indexed_head and freshness.pending is None:
-        # Where the files are followed, a commit that changes none of them leaves the index as fresh as it was.
+        # If the files are followed, a commit without changes to them leaves the index as fresh as before.
         yield f"the index is of commit {freshness.indexed_head[:10]}, HEAD is {(freshness.git_head or '')[:10]}."
 
 

@@ -1,6 +1,6 @@
 """Tell how much the lines of each result are worth, and share a reply's room among them.
 
-Of a name or a place, nothing around its definition or line is worth anything.
+For a name or a place, nothing around its definition or line is worth anything.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from cqm.index.model.query import Answer
 from cqm.index.text.names.parts import name_key
 
 LEAST_GAIN = 0.000002
-"""Chance that one more token shows what was asked for, from which on it is spent: room is left only where hundreds of
-lines around an unlikely result would fill it."""
+"""Least chance of one more token to show what was asked for. Room is left only where hundreds of lines around an
+unlikely result would fill it."""
 _CERTAIN = 0.92
-"""Chance of a first result that the question names: `chance_of` gives .95."""
+"""Least chance of a first result named in the question: `chance_of` gives .95."""
 _CORE_CHANCE = 0.8
 """Chance of a line asked for to be in the definition a result was found for, if it is in its chunk."""
 
@@ -30,7 +30,7 @@ _FRAME_TOKENS = 100
 _NAMES_SHARE = 0.02
 """Largest share of the room for hits which are only named."""
 NAMING_TOKENS = 52
-"""Tokens of the lines that tell why hits are only named, and how many are not even that."""
+"""Tokens of the lines telling why hits are only named, and how many are left out."""
 _UNNAMED_TOKENS = 30
 """Tokens of the second of these."""
 
@@ -43,7 +43,7 @@ class Worth(NamedTuple):
 
 
 def named_by(text: str, answer: Answer) -> int:
-    """Count the first results that a question names, where it is certain of the first; 0 where it is not.
+    """Count the first results named in a question, if the first is certain; else 0.
 
     A name is answered by its definitions, a trace or place by its frames, a path by its file.
     """
@@ -61,11 +61,10 @@ def named_by(text: str, answer: Answer) -> int:
 
 
 def worths_of(text: str, answer: Answer) -> list[Worth]:
-    """Return the worth of each result that deserves lines; they are the first ones.
+    """Return the worth of the first results, those deserving lines.
 
-    Of a name, its definition is the answer, and nothing around it. Of a trace the innermost frame is
-    shown whole, of the others only the lines around the call. Where no chances are known, a result is as likely as its
-    place is near the first.
+    For a name, its definition is the answer, and nothing around it. For a trace, the innermost frame is shown whole,
+    the others only around the call. Without known chances, a result's likelihood falls with its rank.
     """
     hits = answer.hits
     if named := named_by(text, answer):
@@ -78,16 +77,16 @@ def worths_of(text: str, answer: Answer) -> list[Worth]:
 def allot(
     wanted: Sequence[float], needs: Sequence[float], heads: Sequence[float], room: float, worths: Sequence[Worth]
 ) -> list[float]:
-    """Share the room among the lines of the first hits, as many as fit and are worth it; the likeliest get more.
+    """Share the room among the lines of the first hits, as long as it lasts and pays; the likeliest get more.
 
     Lines asked for come first, their surroundings then. Room is left over where nothing else may be asked for.
 
     Parameters:
-        wanted: tokens of the lines of each hit that were asked for.
+        wanted: tokens of each hit's lines asked for.
         needs: tokens of all its lines; none gets more.
         heads: tokens above them.
         room: tokens, with the heads.
-        worths: of the first hits, which deserve lines; those after them are only named.
+        worths: of the first hits, those deserving lines; later ones are only named.
     """
     floors = [
         min(need, max(_LEAST_TOKENS, _FIRST_TOKENS / (1 + rank)) if worth.core else _FRAME_TOKENS / min(2, rank))

@@ -10,16 +10,16 @@ from cqm.server.bulk.listed import Repository
 from cqm.server.bulk.work import Made, Plan, attempt, export_by_command
 
 Engine = Callable[[Sequence[Repository], Plan], Iterator[Made]]
-"""Yield the outcome of each repository as it is done; one that fails leaves the others."""
+"""Yield the outcome of each repository when done; a failing one leaves the others."""
 
 
 def make_snapshots(
     repositories: Sequence[Repository], plan: Plan, report: Callable[[Made], None], engine: str = "local"
 ) -> list[Made]:
-    """Make a snapshot of each repository; one that fails leaves the others.
+    """Make a snapshot of each repository; a failing one leaves the others.
 
     Parameters:
-        report: called with each as it is done.
+        report: called with each outcome.
         engine: a key of `ENGINES`.
 
     Raises:

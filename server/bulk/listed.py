@@ -1,4 +1,4 @@
-"""The list of repositories of `cqm bulk`, and the clones of those that are elsewhere."""
+"""The list of repositories of `cqm bulk`, and clones of the remote ones."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from cqm.server.errors import BulkError, BulkListError
 _NAME = re.compile(r"\w[\w.-]{0,99}")
 _ADDRESS = re.compile(r"\w+://|[\w.-]+@[\w.-]+:")
 GIT_SECONDS = 7200.0
-"""Longest clone or fetch: one that stalls would hold its job for ever."""
+"""Longest clone or fetch: a stalled one would hold its job for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ MOST_BYTES = 16 << 20
 
 
 def read_list(data: bytes, base: Path) -> list[Repository]:
-    """Read a list: a folder or an address a line, and a name where it is not its last part; `#` begins a comment.
+    """Read a list: a folder or an address a line, and a name unless it is its last part; `#` begins a comment.
 
     Parameters:
-        data: of the list, in UTF-8, with or without a byte order mark.
-        base: the folder that others are relative to.
+        data: in UTF-8, with or without a byte order mark.
+        base: the folder for relative ones.
 
     Raises:
-        BulkListError: names that are none, or that two repositories have; all of them.
+        BulkListError: impossible names, or names of two repositories; all of them.
         BulkError: the list is empty, too long, or no text.
     """
     found: dict[str, Repository] = {}

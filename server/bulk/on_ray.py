@@ -1,7 +1,7 @@
 """Snapshots made by the workers of Ray, on this machine or a cluster: Ray places, counts, retries and replaces them.
 
-Everything is Ray's: a task a repository, `max_retries` for workers that die and for failures that may pass, `ray.wait`
-for what is done. A cluster is named by Ray's own variable, RAY_ADDRESS; without it a Ray of this run's own is started.
+Everything is Ray's: a task a repository, `max_retries` for dead workers and passing failures, `ray.wait` for results.
+Ray's own variable RAY_ADDRESS names a cluster; without it this run starts a Ray of its own.
 https://docs.ray.io/en/latest/ray-core/fault_tolerance/tasks.html
 """
 
@@ -21,14 +21,14 @@ _REUSED = 50
 
 
 class TryAgainError(Exception):
-    """A repository failed in a way that may pass: Ray retries it. With a text alone, so that Ray can carry it."""
+    """A repository failed in a way that may pass: Ray retries it. It has a text alone, so that Ray can carry it."""
 
 
 def made_on_ray(repositories: Sequence[Repository], plan: Plan) -> Iterator[Made]:
-    """Make a snapshot of each repository in tasks of Ray; yield each as it is done.
+    """Make a snapshot of each repository in tasks of Ray; yield each when done.
 
-    The folder of the snapshots has to be one that all machines of a cluster have, and CQM of this version is installed
-    on all of them. A task asks Ray for as many processors as `index.workers` says, 1 without it.
+    All machines of a cluster need the folder of the snapshots, and this version of CQM. A task asks Ray for
+    `index.workers` processors, 1 without it.
 
     Raises:
         BulkError: Ray is not installed, or the cluster cannot be reached.
@@ -73,7 +73,7 @@ def _outcome(done: object, repository: Repository) -> Made:
 
 
 def _made(repository: Repository, plan: Plan, wanted: str) -> Made:
-    """Make a snapshot in a worker of Ray; a failure that would repeat itself is a result, any other an error."""
+    """Make a snapshot in a worker of Ray; a lasting failure is a result, any other an error."""
     try:
         if (found := version(DISTRIBUTION)) != wanted:
             raise BulkError(f"A machine of the cluster has CQM {found}, not {wanted}.", remedy="Install that on all.")

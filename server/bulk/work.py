@@ -1,4 +1,4 @@
-"""One repository to one snapshot: the step that every engine runs, tries again and counts."""
+"""One repository to one snapshot: every engine runs, retries and counts this step."""
 
 import json
 import os
@@ -29,13 +29,13 @@ class Made:
     """The outcome of a repository.
 
     Attributes:
-        name, source: of the list.
-        file: its snapshot; empty where that failed.
+        name, source: from the list.
+        file: its snapshot; empty after a failure.
         commit, files, chunks: in it; of a kept one too.
-        kept: whether it was there already, of this commit and these options.
-        attempts: how often it was begun; only the last one with an engine that does not count its own tries.
+        kept: whether it existed already, of this commit and these options.
+        attempts: number of tries; 1 with an engine that does not count them.
         seconds: wall time.
-        error: why it failed; empty where it did not.
+        error: the reason of a failure; empty for none.
     """
 
     name: str
@@ -56,9 +56,9 @@ class Plan:
 
     Attributes:
         out: folder of the snapshots.
-        work: folder of clones and indexes, which the next run goes on with.
+        work: folder of clones and indexes; the next run goes on with them.
         jobs: repositories at a time.
-        retries: further tries of one that fails.
+        retries: further tries after a failure.
         overrides: options of the command line, by dotted name.
     """
 
@@ -79,10 +79,10 @@ Export = Callable[[Path, Path, Plan], Exported]
 
 
 def attempt(repository: Repository, plan: Plan, export: Export) -> Made:
-    """Make the snapshot of a repository, once; keep the one that is there if nothing has changed.
+    """Try once to make the snapshot of a repository; keep an existing one if nothing has changed.
 
     Raises:
-        CqmError: cloning, indexing or writing failed; another try may help if that is `retryable`.
+        CqmError: cloning, indexing or writing failed; another try may help if it is `retryable`.
     """
     began = time.monotonic()
     plan.work.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -132,7 +132,7 @@ def export_by_command(root: Path, file: Path, plan: Plan) -> Exported:
 
 
 def export_here(root: Path, file: Path, plan: Plan) -> Exported:
-    """Index and export in this process, for an engine whose workers are processes: when one is ended, so is its work.
+    """Index and export in this process, for an engine with worker processes: ending one ends its work.
 
     Raises:
         CqmError: as `Index` and the settings raise it.

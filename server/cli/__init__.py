@@ -10,6 +10,6 @@ __all__ = [
     "report",
     "savings",
     "search",
+    "symbols",
     "table",
-    "telling",
 ]

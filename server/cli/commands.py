@@ -84,10 +84,10 @@ def status(root: Path, settings: AskedSettings, *, failed: bool, skipped: bool, 
 
 
 def last_status(root: Path, overrides: Mapping[str, object], *, failed: bool, as_json: bool) -> None:
-    """Print the status the index wrote last, while the project's file of settings is refused.
+    """Print the last status written by the index, while the project's settings file is refused.
 
     Raises:
-        SettingsError: a source that tells where indexes are is refused too.
+        SettingsError: a source with the place of indexes is refused too.
     """
     from cqm.server.config.settings import settings_without_project  # start-up time
 
@@ -101,11 +101,11 @@ def last_status(root: Path, overrides: Mapping[str, object], *, failed: bool, as
 def watch(given: Path, settings: "Settings", *, as_json: bool) -> int:
     """Follow the files of a folder until Ctrl-C, and report each update.
 
-    Changed settings hold at once, and so does the new folder of a switched link. Where the index cannot be opened with
-    them, that is told, and those before hold on.
+    Changed settings apply at once, and so does the new folder of a switched link. If the index cannot be opened with
+    them, the command says so and keeps the former ones.
 
     Parameters:
-        given: the folder, by an absolute path in which links may be switched.
+        given: the folder, by an absolute path; links in it may be switched.
     """
     from cqm.server.config.followed import FollowedSettings  # start-up time of other commands, here and below
     from cqm.server.watching.reports import WatchReport
@@ -147,12 +147,12 @@ def _require_watch(root: Path, settings: "Settings") -> None:
 
 
 def _wait_for_news(given: Path, root: Path, followed: "FollowedSettings", tell: Callable[[str], None]) -> str:
-    """Wait until a link leads to another folder, or other settings of the index are to hold; say which.
+    """Wait until a link leads to another folder, or settings of the index change; say which.
 
     Parameters:
-        given: the folder, in which links may be switched.
-        root: where it led.
-        tell: called with reasons why their files are refused.
+        given: the folder; links in its path may be switched.
+        root: its real path so far.
+        tell: called with the reasons when settings files are refused.
     """
     from cqm.server.config.followed import about_the_index
 
@@ -218,6 +218,6 @@ def _status(
 
 def _last_status(root: Path, options: IndexOptions) -> IndexStatus:
     """Read the status the index wrote last; nothing is opened or created."""
-    from cqm.index.status.status import read_status  # start-up time: it knows all that makes an index
+    from cqm.index.status.status import read_status  # start-up time: it imports everything that makes an index
 
     return read_status(root, options)

@@ -53,7 +53,7 @@ def _cell(value: float | None) -> str:
 RESULTS = 50
 """Results asked for: as a rule they include ten files."""
 _MOST_MISSING = 5
-"""Targets without a file that are named."""
+"""Most targets without a file to name."""
 _TREES = "repos.json"
 
 
@@ -110,7 +110,7 @@ def evaluate(asked: Asked, settings_of: Callable[[Path], Settings]) -> int:
 def _wanted(asked: Asked) -> list[Topic]:
     """Read the questions, and keep those with the wanted values."""
     if not asked.questions.is_file():
-        # A device or a pipe may go on for ever; what stands beside the questions, such as a file of roots, it lacks.
+        # A device or a pipe may go on for ever, and has no files beside it, such as one of roots.
         raise TopicError(f"{asked.questions}: expected a regular file.", remedy="Write the questions to one.")
     try:
         with asked.questions.open("rb") as lines:
@@ -170,7 +170,7 @@ def _judged_of(tree: Tree, topics: Sequence[Topic], settings: Settings) -> Itera
 
 
 def _tell_missing(tree: Tree, topics: Sequence[Topic]) -> None:
-    """Name targets that no file has: a renamed file or a typing error would read as a worse search."""
+    """Name targets without a file: a renamed file or a typing error would look like a worse search."""
     paths = [(topic.id, target.path) for topic in topics for target in topic.targets]
     missing = [f"{name}: {path}" for name, path in paths if not (tree.folder / path.removeprefix(tree.prefix)).exists()]
     if missing:
@@ -195,7 +195,7 @@ def _judged(opened: OpenedIndex, tree: Tree, topic: Topic, settings: Settings) -
     answer = opened.search(query)
     if answer.degraded:
         say(f"{topic.id}: {answer.degraded}")
-    # Its age must not decide what fits into a budget.
+    # Its age must not change what fits into a budget.
     page = replace(answer, hits=answer.hits[: settings.search.limit], updated_at=time.time(), freshness=NOT_KNOWN)
     shown = {budget: _placed(tree, shown_spans(query, page, budget)) for budget in BUDGETS}
     return judge(topic, _placed(tree, [Span(hit.path, hit.start_line, hit.end_line) for hit in answer.hits]), shown)

@@ -1,4 +1,4 @@
-"""`cqm list`, `remove`, `compact`, and the commands that carry indexes. Each command returns an exit code."""
+"""`cqm list`, `remove`, `compact`, and the commands carrying indexes. Each command returns an exit code."""
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -46,7 +46,6 @@ def remove(roots: Sequence[Path], settings: AskedSettings, *, asks: bool, as_jso
     """Delete the indexes of some roots; without roots, those of all missing roots. 1 when one stays.
 
     Parameters:
-        roots: folders or files.
         settings: name the home of indexes and the store.
         asks: have the user confirm on a terminal.
     """
@@ -79,7 +78,7 @@ def compact(root: Path, settings: AskedSettings, *, as_json: bool) -> int:
 
 
 def export(root: Path, file: Path, settings: AskedSettings, *, as_json: bool) -> int:
-    """Bring an index up to date, write it to a file, and tell what is in it."""
+    """Bring an index up to date, write it to a file, and report its contents."""
     with open_index(root, settings, adopts=True) as opened:
         bring_up_to_date(opened)
         found = opened.export(file.parent.resolve() / file.name)
@@ -96,7 +95,7 @@ def restore(file: Path, root: Path, settings: AskedSettings, *, as_json: bool) -
 
 
 def publish(name: str, root: Path, keep: int, settings: AskedSettings, *, as_json: bool) -> int:
-    """Bring an index up to date, write it to the server as a base, and tell what is in it."""
+    """Bring an index up to date, write it to the server as a base, and report its contents."""
     from cqm.index.store.bases import SharedBase  # start-up time, here and below
 
     # Fail before the work if the name or the address cannot be used.
@@ -118,7 +117,7 @@ def take(name: str, root: Path, settings: AskedSettings, *, as_json: bool) -> in
 
 
 def _begun_anew(root: Path, settings: AskedSettings, begin: Callable[..., UpdateSummary], *, as_json: bool) -> int:
-    """Have an index begun anew by its method, and print a summary."""
+    """Replace an index by a method of its own, and print a summary."""
     opening = open_index(root, settings, adopts=True)
     with opening as opened, interruptible() as cancelled, progress_shown() as report:
         summary = settled(begin(opened, report=report, cancelled=cancelled), cancelled, anew=True)

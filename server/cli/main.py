@@ -31,9 +31,9 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; refuse a question in its place with the command that takes it."""
+        """Find the command; answer a question in its place with the command for questions."""
         if ctx.resilient_parsing:
-            # A shell that completes a line wants no words about it.
+            # A shell completing a line wants no message.
             return super().resolve_command(ctx, args)
         if args and (" " in args[0] or (args[0] not in COMMANDS and len(args) == 1 and not args[0].isalpha())):
             words = args[0].replace('"', "'")[:100]
@@ -128,7 +128,7 @@ def _code_of_unwritten(error: OSError) -> int:
 
 
 class _Droppable(io.FileIO):
-    """Standard error: what cannot be written is dropped, as a log on a full disk says nothing of the work itself."""
+    """Standard error, dropping text that cannot be written: a log on a full disk says nothing about the work itself."""
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - bytes or a view of them
         """Write bytes, or drop them."""
@@ -144,7 +144,7 @@ def _is_of_usage(error: "CqmError") -> bool:
     from cqm.server.errors import SettingsError, WhenError
 
     if isinstance(error, NotIndexedError):
-        # A path that is none, or is left out; one that is only new is found the next time.
+        # An impossible path, or a left-out one; a merely new one is found the next time.
         return not error.retryable
     return isinstance(error, SettingsError | WhenError | QueryError | TopicError | ChunkOptionError)
 
@@ -163,13 +163,13 @@ def main() -> None:
     _leave_working_folder_out()
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            # Closed by the shell (`>&-`): nobody reads what commands print.
+            # Closed by the shell (`>&-`): nobody reads the output.
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - as long as the process
     if sys.platform != "win32" and sys.__stderr__ and sys.stderr is sys.__stderr__:
         # It keeps the descriptor open.
         raw = _Droppable(sys.__stderr__.fileno(), "w", closefd=False)
         sys.stderr = io.TextIOWrapper(io.BufferedWriter(raw), line_buffering=True)
-    # UTF-8 whatever the locale; what UTF-8 can't hold, such as file names which are no text, is escaped.
+    # UTF-8 whatever the locale; anything else, such as file names that are no text, is escaped.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")

@@ -57,7 +57,7 @@ _MOST_NEAR = 3
 
 
 class InItsProject(click.Path):
-    """A path that exists. A stranger's project may have links that lead anywhere: none may lead out of it."""
+    """A path that exists. A stranger's project may have links to anywhere: none may lead out of it."""
 
     def convert(
         self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
@@ -78,7 +78,7 @@ class InItsProject(click.Path):
 
 
 def _near(path: str) -> list[str]:
-    """Return the files or folders of the working folder's project that a path means by its end, else those alike."""
+    """Return files or folders of the working folder's project by the end of their path, else similar ones."""
     from cqm.index.files.scan import scan  # start-up time, here and below
     from cqm.index.model.options import ScanOptions
     from cqm.index.search.named.tree_paths import TreePaths
@@ -94,7 +94,7 @@ def _near(path: str) -> list[str]:
 PARTIAL = 1
 """Exit code where something failed."""
 EXISTING = InItsProject(exists=True, path_type=Path)
-"""For options and arguments that name a file or folder."""
+"""For options and arguments naming a file or folder."""
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print only JSON on standard output.")
 set_option = click.option(
     "--set",
@@ -153,7 +153,7 @@ def root_of(path: Path | None) -> Path:
 
 
 def indexed_root(path: Path | None) -> Path:
-    """Resolve the root to index: of a file in a project that is the project, since it has one index."""
+    """Resolve the root to index: for a file in a project, the project, since it has one index."""
     if path and path.is_file() and (root := root_around(path)):
         from cqm.server.console import say  # start-up time
 
@@ -163,7 +163,7 @@ def indexed_root(path: Path | None) -> Path:
 
 
 def root_around(path: Path) -> Path | None:
-    """Return the project that a path is in, which may be the working folder; None if it is in none."""
+    """Return the project around a path, maybe the working folder; None for no project."""
     real = path.resolve()
     here = project_root(Path.cwd().resolve())
     if real.is_relative_to(here) and not is_too_wide(here):
@@ -219,7 +219,7 @@ def settings_of(root: Path | None, overrides: dict[str, str]) -> "Settings":
 
 
 def asked_settings_of(root: Path | None, overrides: dict[str, str]) -> "AskedSettings":
-    """Load the settings of a root that a command which uses its index needs; None for one about all indexes."""
+    """Load the settings a command needs to use a root's index; None for a command about all indexes."""
     from cqm.server.config.usual import asked_settings
 
     return asked_settings(root, overrides)

@@ -21,7 +21,7 @@ Report = Callable[[Progress], None]
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_BEFORE_BAR = 0.7
 _SAID = frozenset({"importing", "indexing"})
-"""Phases that get lines."""
+"""Phases with lines of their own."""
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def update(
     anew: bool = False,
     paths: Sequence[str] | None = None,
 ) -> UpdateSummary:
-    """Update an index, or rebuild it anew; tell its notes.
+    """Update an index, or rebuild it; print its notes.
 
     Raises:
         KeyboardInterrupt: it was stopped.

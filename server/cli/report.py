@@ -15,7 +15,6 @@ def report(root: Path, settings: Settings, *, page: Path | None, as_json: bool) 
     """Measure how a tree is chunked, and report it; 1 when a gate finds an error or a file fails.
 
     Parameters:
-        root: a folder or file.
         settings: in force for it.
         page: file for the report as HTML; None for no page.
     """
@@ -32,14 +31,14 @@ def report(root: Path, settings: Settings, *, page: Path | None, as_json: bool) 
 
 
 def _write_page(page: Path, content: bytes) -> None:
-    """Write a page in the place of an earlier one once it is complete: a full disk leaves that as it is."""
+    """Replace an earlier page once the new one is complete: a full disk leaves the earlier one."""
     if not is_replaceable(page):
         page.write_bytes(content)
         return
     new = page.with_name(f".{page.name}.new")
     new.unlink(missing_ok=True)
     try:
-        # A new name, so that no link of a stranger's folder is followed.
+        # A new name, to follow no link in a stranger's folder.
         with new.open("xb") as file:
             file.write(content)
         new.replace(page)

@@ -1,4 +1,4 @@
-"""`cqm savings`: tokens of the answers that clients got, beside those of the files the answers are from."""
+"""`cqm savings`: tokens of clients' answers, beside those of the files behind the answers."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -21,14 +21,14 @@ _MOST_BYTES = 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """Tokens of the remembered searches of an index, and those of reading the files instead.
+    """Tokens of the remembered searches of an index, and of reading the files instead.
 
     Attributes:
         searches: remembered, with results; those for all lines (exact, regex) are left out.
-        since: of the first, in seconds since the epoch; 0 for none.
+        since: time of the first, in seconds since the epoch; 0 for none.
         reply_tokens: of the answers within the budget of the settings.
-        first_file_tokens: of the one file that the first result is from: the least that reading would take.
-        file_tokens: of all files that results are from, each once a search.
+        first_file_tokens: of the first result's file: the least to read.
+        file_tokens: of all files with results, each once a search.
     """
 
     searches: int
@@ -39,7 +39,7 @@ class Savings:
 
 
 def savings(root: Path, settings: Settings, *, as_json: bool) -> int:
-    """Print what the process that has the index open remembers; nothing is written to disk."""
+    """Print the searches remembered by the process with the open index; nothing is written to disk."""
     if is_begun(index_folder(root, settings.index_options(root))):
         with open_index(root, settings, remembered=False) as opened:
             found = savings_of(opened.asked(), opened.root, settings.server.token_budget)

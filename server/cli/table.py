@@ -128,7 +128,7 @@ _OTHER_COMMANDS = {
 
 
 def other_command(name: str) -> str:
-    """Write that there is no such command, with the one that other programs call so; empty for a name of none."""
+    """Write that there is no such command, with ours for a name from other programs; empty for any other name."""
     meant = _OTHER_COMMANDS.get(name, "")
     return f"No such command '{name}'. Did you mean 'cqm {meant}'?" if meant else ""
 
@@ -160,7 +160,7 @@ _OTHER_NAMES = {
 
 
 def unknown_option(error: click.NoSuchOption) -> str:
-    """Write that a command has no such option, with those that may be meant, the likeliest first."""
+    """Write that a command has no such option, with similar ones, the likeliest first."""
     from difflib import get_close_matches  # start-up time
 
     if error.ctx and error.ctx.parent is None:

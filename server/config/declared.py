@@ -1,4 +1,4 @@
-"""Pydantic models of sections, made from dataclasses whose fields are declared by `option`."""
+"""Pydantic models of sections, made from dataclasses with fields declared by `option`."""
 
 from dataclasses import fields, is_dataclass
 from functools import cache, reduce

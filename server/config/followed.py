@@ -58,7 +58,7 @@ class FollowedSettings:
 
 
 def about_the_index(settings: Settings) -> dict[str, Any]:
-    """Return the options by which an index is opened and followed; others only decide about answers."""
+    """Return the options for opening and following an index; others only change answers."""
     return settings.model_dump(exclude=_ABOUT_ANSWERS)
 
 

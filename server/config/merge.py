@@ -47,7 +47,7 @@ def option_names(model: type[BaseModel]) -> dict[Name, bool]:
 
 
 def validated(model: type[Model], layer: Layer) -> Model:
-    """Validate one layer; `model_fields_set` of the model name the options that it gave.
+    """Validate one layer; the model's `model_fields_set` names its options.
 
     Raises:
         SettingsError: an unknown option or a bad value; all of them, a line each.
@@ -56,7 +56,7 @@ def validated(model: type[Model], layer: Layer) -> Model:
     part = _part(model, tuple(key for key in model.model_fields if key in layer.values))
     try:
         if layer.typed:
-            # JSON is the mode in which pydantic is strict about types and yet takes lists for tuples, text for paths.
+            # In JSON mode pydantic is strict about types, yet takes lists for tuples and text for paths.
             text = json.dumps(layer.values, default=str)
             checked = part.model_validate_json(text, strict=True, context=context)
         else:
@@ -133,7 +133,7 @@ def _problem(detail: ErrorDetails, layer: Layer, model: type[BaseModel], names: 
         case "model_type" | "dict_type":
             return f'{origin}: "{name}" is a section: write its options below it, as `name: value`.'
         case "json_invalid":
-            # Of the whole layer: half a surrogate pair, which JSON cannot carry.
+            # An error of the whole layer: half a surrogate pair, which JSON cannot carry.
             return f"{origin}: a value is not valid text: {detail['msg'].removeprefix('Invalid JSON: ')}."
         case _:
             # The name of a variable may be a key, put in the wrong place.
@@ -177,7 +177,7 @@ def _remedy(section: type[Section] | None, option: str) -> str:
 
 
 def _name(detail: ErrorDetails) -> Name:
-    # pydantic's own mark of a key that is refused, here the name of a block.
+    # pydantic's own mark of a refused key, here the name of a block.
     return tuple(str(part) for part in detail["loc"] if part != "[key]")
 
 

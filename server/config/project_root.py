@@ -1,4 +1,4 @@
-"""The folder of a command that names none, and the places of cqm.yml."""
+"""The folder of a command without one, and the places of cqm.yml."""
 
 import os
 import stat
@@ -23,10 +23,10 @@ def project_root(folder: Path) -> Path:
 
 
 def left_by_link(path: Path) -> Path | None:
-    """Return the folder around a path as it is written, if a link in it leads out of that folder; else None.
+    """Return the folder around a path as written, if a link in the path leads out of that folder; else None.
 
-    That is the path's project. A tree of an archive has no mark of one: then it is the folder the command is given in,
-    of a path below that; of any other path to a file, the file's folder. Home and the top of a disk are nobody's tree.
+    The folder is the path's project. An unpacked archive has no mark of a project: then it is the working folder for a
+    path below it, and the file's folder for any other path to a file. Home and the top of a disk are nobody's tree.
     """
     written = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` follows links
     root, here = project_root(written.parent), Path.cwd()

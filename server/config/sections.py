@@ -1,4 +1,4 @@
-"""Sections of cqm.yml that only the server reads, or that join options of several parts of an index."""
+"""Sections of cqm.yml read only by the server, or joining options of several parts of an index."""
 
 from dataclasses import dataclass, field, fields
 from pathlib import Path

@@ -44,16 +44,16 @@ class Settings(Options):
     _stamps: Mapping[Path, Stamp] = PrivateAttr(default_factory=dict)
 
     def for_root(self, root: Path) -> "Settings":
-        """These settings with the cqm.yml of another folder; of a file, of its folder.
+        """These settings with the cqm.yml of another folder, or of a file's folder.
 
         Raises:
-            SettingsError: that file is not valid, or sets an option forbidden to an untrusted project.
+            SettingsError: this cqm.yml is not valid, or sets an option forbidden to an untrusted project.
         """
         return _settle(self._read_from, root)
 
     @property
     def folder(self) -> Path | None:
-        """The folder whose cqm.yml is among the sources; None for no project."""
+        """The folder with the cqm.yml among the sources; None for no project."""
         return self._folder
 
     @property
@@ -124,10 +124,10 @@ class _Sources:
 
     Attributes:
         user: the user's file; `user_file` is its path.
-        stronger: sources that win over a project's file, weakest first.
+        stronger: sources winning over a project's file, weakest first.
         trusts_all: whether every project may set everything.
         stamps: of the user's file, before it was read.
-        again: reads all of them again; None where they were made in code.
+        again: reads all of them again; None if they were made in code.
     """
 
     user: _Source
@@ -178,7 +178,7 @@ def load_settings(
 
 
 def settings_without_project(root: Path, *, overrides: Mapping[str, object] | None = None) -> Settings:
-    """Return the settings in force but for the project's file: where the index is can be told while that is refused.
+    """Return the settings without the project's file: they tell the index's folder while that file is refused.
 
     Parameters:
         root, overrides: as in `load_settings`.
@@ -208,7 +208,7 @@ def _read(overrides: Mapping[str, object], environment: Mapping[str, str], user:
 
 
 def every_option() -> list[str]:
-    """Return the dotted names of all options but those of blocks, whose names are the user's."""
+    """Return the dotted names of all options except in blocks, as users name these."""
     return [".".join(name) for name in option_names(Options) if ANY not in name]
 
 
@@ -219,7 +219,7 @@ def _source(layer: Layer | None) -> _Source:
 def _secret_variables(
     mine: Options, environment: Mapping[str, str], overrides: Mapping[str, object], names: Iterable[Name]
 ) -> Iterator[str]:
-    """Yield the variables of the user's keys, whose names may begin with our prefix."""
+    """Yield the variables of the user's keys; their names may begin with our prefix."""
     for _, section in mine.sections():
         yield from (str(value) for key, value in section if key.endswith("_env"))
     yield from (environment.get(environment_variable(name), "") for name in names if name[-1].endswith("_env"))

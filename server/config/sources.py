@@ -15,7 +15,7 @@ Name = tuple[str, ...]
 """An option's place: `("chunk", "max_tokens")`, or in a block `("providers", "backup", "model")`."""
 
 Stamp = tuple[tuple[int, ...], ...]
-"""Identity, size and times of a file and of what it links to; empty for no file."""
+"""Identity, size and times of a file and of its link's target; empty for no file."""
 
 ANY = "*"
 """Stands for the user's name of a block, in the place of an option of blocks."""
@@ -23,7 +23,7 @@ ANY = "*"
 MAX_FILE_BYTES = 64 * 1024
 _ENVIRONMENT_PREFIX = "CQM_"
 _BESIDE = 0.54
-"""Least similarity, by `difflib`, of a suggestion from the same section: that of "base_url" and "url"."""
+"""Least similarity, by `difflib`, of a suggestion from the same section: as of "base_url" and "url"."""
 _NO_VARIABLE = " Blocks are written in cqm.yml, or given by --set providers.NAME.OPTION=VALUE."
 _MAX_OPTIONS = 1000
 """In one file: as many as 40 models have. Checking more would take minutes."""
@@ -57,12 +57,12 @@ class Layer:
             name = name[:-1]
 
     def origin(self, name: Name) -> str:
-        """Return the file and line, or variable, of that place."""
+        """Return the file and line, or the variable, of an option."""
         return self.origins[self.place(name)]
 
 
 def stamp_of(path: Path) -> Stamp:
-    """Return what tells one state of a file from the next; it is taken before the file is read."""
+    """Return a stamp to tell one state of a file from the next; take it before reading the file."""
     found = []
     for look in (os.lstat, os.stat):
         try:

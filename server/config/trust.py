@@ -1,4 +1,4 @@
-"""The options that a project's own cqm.yml may set, and the direction of the change.
+"""The options a project's own cqm.yml may set, and the direction of the change.
 
 The file comes with a clone, so a stranger wrote it. It may say which of the project's own files are indexed, how they
 are cut and how they are searched. It may not reach for the network, keys, money, other folders or other projects, and
@@ -68,8 +68,8 @@ ALLOWED: Mapping[Name, Change] = {
     ("scan", "include_generated"): _FREELY,
     ("scan", "include_vendored"): _FREELY,
     ("scan", "include_lock_files"): _FREELY,
-    # How they are cut. Parsing costs memory in proportion to the file; larger chunks cost tokens of whoever reads them,
-    # and overlap has a model read the same text again. Packing more small ones together costs nothing.
+    # How they are cut. Parsing costs memory in proportion to the file; larger chunks cost their reader tokens, and
+    # overlap makes a model read the same text again. Packing more small ones together costs nothing.
     ("chunk", "max_tokens"): _LOWER,
     ("chunk", "min_tokens"): _FREELY,
     ("chunk", "overlap_percent"): _LOWER,

@@ -1,4 +1,4 @@
-"""Settings of commands that use an index; pydantic is loaded only where something is set."""
+"""Settings of commands using an index; pydantic is loaded only if something is set."""
 
 import os
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _PREFIX = "CQM_"
 
 
 class AskedSettings(Protocol):
-    """The part of `Settings` that most commands need."""
+    """The part of `Settings` needed by most commands."""
 
     @property
     def index(self) -> IndexSection:
@@ -34,7 +34,7 @@ class AskedSettings(Protocol):
         """Return the options of the index of `root`."""
 
     def store_options(self) -> StoreOptions:
-        """Return the server that holds indexes, or parts of them."""
+        """Return the server of indexes, or of parts of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _says_something() -> bool:
 
 
 def _is_absent(file: Path) -> bool:
-    """Whether there is no file; one that can't be looked at is not absent."""
+    """Whether there is no file; an inaccessible one is not absent."""
     try:
         file.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -15,7 +15,7 @@ class WatchOptions:
         poll: the same, while changes can't be watched; also the pause before a failure is tried again.
         many: with more changed paths than this, the whole tree is compared instead.
         busy: the longest wait for git while it writes to the work tree.
-        glance: time between two looks at which commit is checked out.
+        glance: time between two looks at the commit checked out.
         mode: "events" of the system, "poll" to compare again and again, or "auto": events, and comparisons beside them
             on network file systems.
     """

@@ -13,7 +13,7 @@ _Name = tuple[str, ...]
 _MAX_DEPTH = 8
 _LONGEST_NAME = 100
 _UNREADABLE = (yaml.YAMLError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError)
-"""Errors of the parser for values that contradict their tags, such as `!!int ''`."""
+"""Errors of the parser for values contradicting their tags, such as `!!int ''`."""
 _NULL = "tag:yaml.org,2002:null"
 
 
@@ -58,7 +58,7 @@ def read_value(text: str) -> object:
 
 
 class _Loader(yaml.SafeLoader):
-    """Plain data only: no alias (they can grow without bound) and no depth that could exhaust the stack."""
+    """Plain data only: no alias (they can grow without bound), and no depth exhausting the stack."""
 
     _depth = 0
 

@@ -29,14 +29,14 @@ from cqm.server.doctor.machine_checks import Checked
 
 _LOG_LINES = 400
 _MOST_LOG = 1 << 20
-"""Bytes: twice what a log may have."""
+"""Bytes: twice the largest log."""
 _SET = "(set)"
 """In place of a value."""
 _COUNTED = (
     *("exists", "complete", "state", "files", "chunks", "languages", "skipped", "lacking", "size_bytes", "updated_at"),
     *("commits_behind", "redacted_secrets", "redacted_files", "last_update"),
 )
-"""Fields of a status that are numbers and our own words."""
+"""Fields of a status with numbers and our own words only."""
 _LOGGED = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ \d+ [A-Z]+ [\w.]+): ")
 _FRAME = re.compile(r'(\s*)File "[^"]*(?:site-packages|src)/(cqm/[\w/]+\.py)", (line \d+,? in [\w<>]+)')
 _RAISED = re.compile(r"(\s*)((?:\w+\.)*\w*(?:Error|Exception|Interrupt))\b")
@@ -49,7 +49,6 @@ def write_bundle(file: Path, root: Path, settings: Settings | None, checks: Sequ
 
     Parameters:
         file: replaced when it is complete.
-        root: a folder or file.
         settings: of it; None where they cannot be read.
         names: whether to tell names of files and folders, and messages, which may have some. Secrets are redacted in
             any case.
@@ -59,7 +58,7 @@ def write_bundle(file: Path, root: Path, settings: Settings | None, checks: Sequ
         CqmError: it is a device, pipe, link or folder.
     """
     if not is_replaceable(file):
-        raise CqmError(f"{file} is no regular file, and is left as it is.", remedy="Give a new name.")
+        raise CqmError(f"{file} is no regular file, and stays unchanged.", remedy="Give a new name.")
     parts = {
         "about.json": _json(_about()),
         "checks.json": _json([_check(it, names=names) for it in checks]),
@@ -78,7 +77,7 @@ def write_bundle(file: Path, root: Path, settings: Settings | None, checks: Sequ
 
 
 def _about() -> dict[str, object]:
-    """Versions of everything that CQM runs on."""
+    """Versions of everything below CQM."""
     wanted = importlib.metadata.requires(DISTRIBUTION) or []
     packages: dict[str, str] = {}
     for name in sorted({re.split(r"[^\w.-]", requirement)[0] for requirement in wanted}):
@@ -102,7 +101,7 @@ def _check(checked: Checked, *, names: bool) -> dict[str, object]:
 
 
 def _of_index(root: Path, settings: Settings, *, names: bool) -> dict[str, str]:
-    """Return the options that differ from their defaults, the counts of the index, and the end of its owner's log."""
+    """Return the changed options, the counts of the index, and the end of its owner's log."""
     parts = {"options.json": _json(dict(_options(settings, names=names)))}
     try:
         options = settings.index_options(root)

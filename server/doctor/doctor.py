@@ -28,10 +28,9 @@ def doctor(
     """Check the configuration of a root and everything in it; exit code 1 for a problem.
 
     Parameters:
-        root: a folder or file.
         load: gives its settings, or raises SettingsError.
-        bundle: a file to write for those who help; None for none.
-        names: whether that may have names of files.
+        bundle: a file to write for helpers; None for none.
+        names: whether the bundle may have names of files.
     """
     results = []
     if not as_json:
@@ -59,7 +58,6 @@ def examine(root: Path, load: Callable[[], Settings], limit_seconds: float = LIM
     """Run all checks at once; yield the results in the order of their tables, each as soon as it is known.
 
     Parameters:
-        root: a folder or file.
         load: gives its settings, or raises SettingsError; then only checks without settings run.
         limit_seconds: of each check.
     """

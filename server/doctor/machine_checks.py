@@ -88,7 +88,7 @@ def off(why: str) -> Found:
 
 
 def check_git(root: Path) -> Found:
-    """Check whether the files git tracks can be read (they decide what is indexed), and whether git itself answers."""
+    """Check whether git's list of files is readable (it decides about indexing), and whether git itself answers."""
     folder = root if root.is_dir() else root.parent
     program, version = git.program("git", folder), git.version(folder)
     top = next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)
@@ -106,7 +106,7 @@ def check_git(root: Path) -> Found:
 
 
 def check_parsers(_root: Path) -> Found:
-    """Check whether the grammar of every language loads and parses; name the languages that an extra would add.
+    """Check whether the grammar of every language loads and parses; name the languages an extra would add.
 
     Those still packed in the bundle are compared with their checksums: unpacking them all takes seconds and 77 MB.
     """
@@ -142,7 +142,7 @@ def check_parsers(_root: Path) -> Found:
 
 
 def check_extras(_root: Path) -> Found:
-    """Name the extras that are installed, and the use of each of the others."""
+    """Name the installed extras, and the use of each of the others."""
     installed = {*extras_in_use()}
     others = [f"{extra}: {added}" for extra, added in ADDS.items() if extra not in installed]
     found = f"installed: {', '.join(sorted(installed & ADDS.keys())) or 'none'}"

@@ -19,7 +19,7 @@ from cqm.server.issues import gh as github
 from cqm.server.issues.gh import GitHubError, GoneError, Json
 
 _MOST_BYTES = 64 << 20
-"""Of an issue with all its comments."""
+"""Largest issue with all its comments."""
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _ELSEWHERE = "Delete it, or name another folder with --out."
 
@@ -116,7 +116,7 @@ def _updated_at(path: Path) -> str:
 def _write(path: Path, value: Json) -> None:
     """Write a file as a whole or not at all; with lines, so a search can name them."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # UTF-8 can't hold lone surrogates only; the backslash form of Python and of JSON spell them alike.
+    # UTF-8 can't hold lone surrogates only; the backslash form is the same in Python and in JSON.
     data = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
     partial_file = path.with_name(f".{path.name}.{os.getpid()}")
     try:

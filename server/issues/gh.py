@@ -105,11 +105,11 @@ def issue(repository: str, number: int) -> Json:
 
 
 def pull_request(repository: str, number: int) -> Json:
-    """Fetch a pull request in the form of `gh pr view --json`, with its review comments in that of the REST API.
+    """Fetch a pull request in the form of `gh pr view --json`, with review comments in the form of the REST API.
 
     Raises:
         GoneError: it is deleted.
-        GitHubError: it can't be had.
+        GitHubError: it can't be fetched.
     """
     found = _values(_output("pr", "view", str(number), "-R", repository, "--json", PULL_REQUEST_FIELDS))[0]
     comments = _values(_output("api", "--paginate", f"repos/{repository}/pulls/{number}/comments?per_page=100"))
@@ -166,7 +166,7 @@ def _run(*arguments: str) -> "subprocess.CompletedProcess[str]":
             check=False,
         )
     except OSError as error:
-        raise GitHubError(f"`gh` cannot be started: {error.strerror or error}.", remedy="Install it anew.") from error
+        raise GitHubError(f"`gh` cannot be started: {error.strerror or error}.", remedy="Reinstall it.") from error
     except subprocess.TimeoutExpired as error:
         message = f"`gh` did not answer in {_SECONDS} seconds."
         raise GitHubError(message, remedy="Look at the network, and run it again.", retryable=True) from error
@@ -194,7 +194,7 @@ def _error(code: int, said: str) -> GitHubError:
 
 
 def _reset() -> str:
-    """Tell when the used-up rate limits begin anew. Asking costs nothing of them."""
+    """Tell when the used-up rate limits are reset. Asking does not count against them."""
     try:
         limits = json.loads(_run("api", "rate_limit").stdout)["resources"].values()
         resets = [limit["reset"] for limit in limits if limit["remaining"] == 0]

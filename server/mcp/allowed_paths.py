@@ -25,7 +25,7 @@ _HOW_TO_OPEN = (
 )
 
 BRING_BACK = "Bring it back or mount its disk, or serve the folder that it is now."
-"""The remedy for a served folder that is gone."""
+"""The remedy for a vanished served folder."""
 _MOST_SHOWN = 200
 """Characters of a path in a message."""
 _ENDING = re.compile(r"(?::[0-9]{1,9}(?:[-:][0-9]{1,9})?|#L[0-9]{1,9}(?:-L?[0-9]{1,9})?|/\*{1,2})$")
@@ -49,7 +49,7 @@ class ClientRoots:
 
     @property
     def problem(self) -> str:
-        """A sentence telling why a client with folders has none that can be served; empty where that is not so."""
+        """A sentence telling why none of a client's folders can be served; empty if some can."""
         if self.folders:
             return ""
         if self.missing:
@@ -73,15 +73,15 @@ NO_ROOTS = ClientRoots()
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """The readable folders; all paths are real ones, so no link leads out of them.
+    """The readable folders, by their real paths: no link leads out of them.
 
     Attributes:
-        given: folders from the command line and the settings, as they are named there, made absolute. Each call finds
-            anew where a link among them leads: another release may have taken its place.
-        first: where the given folders led when they were given.
-        working: the project around the working folder, which counts when none is granted.
-        ask_clients: whether roots named by a client count too. They do over stdio, where the client is the user's own
-            program; a network client can't grant itself anything.
+        given: folders from the command line and the settings, as named there, made absolute. Each call resolves links
+            among them again: one may lead to another release by now.
+        first: the first real paths of the given folders.
+        working: the project around the working folder; it counts when none is granted.
+        ask_clients: whether roots named by a client count too. They do over stdio: the client there is the user's own
+            program. A network client can't grant itself anything.
     """
 
     given: tuple[Path, ...]
@@ -130,7 +130,7 @@ class Guard:
         if folders:
             return tuple(dict.fromkeys(folders))
         if named.problem:
-            # A client that has folders means one of them, never the folder that it started this server in.
+            # A client with folders means one of them, never the working folder of this server.
             raise PathRefusedError(named.problem, remedy=_HOW_TO_OPEN)
         if is_too_wide(self.working):
             raise PathRefusedError(
@@ -188,7 +188,7 @@ class Guard:
         return MissingPathError(f"path {_shown(path)}: expected an existing file or folder.", remedy=remedy)
 
     def places(self, path: str, named: ClientRoots = NO_ROOTS) -> tuple[str, ...]:
-        """Return a client's path as it is in each root that has it: `src` may be a folder of several.
+        """Return a client's path as it is in each root with it: several may have a folder `src`.
 
         Raises:
             PathRefusedError: see `roots`.
@@ -202,12 +202,12 @@ class Guard:
 
 
 def gone(root: Path) -> str:
-    """Tell in a sentence that a served folder is gone."""
+    """Write a sentence about a vanished served folder."""
     return f"The folder {_shown(str(root))} that is served does not exist any more."
 
 
 def left_out(roots: Sequence[Path]) -> str:
-    """Write a note about served folders that are gone, for an answer of the others; empty for none."""
+    """Write a note about vanished served folders, for an answer of the others; empty for none."""
     return "".join(f"Note: {gone(root)} It is not in this answer. {BRING_BACK}\n" for root in roots)
 
 
@@ -275,8 +275,8 @@ def _only(roots: tuple[Path, ...]) -> Path:
 def _locate(path: str, roots: tuple[Path, ...]) -> Path:
     """Resolve a path; look for a relative one in each root, then beside it, and take the first hit.
 
-    Lines after it (`client.py:20`) and an ending that means all of a folder (`lib/**`) count only where they are no
-    name. Among several roots, a root's name in front counts first: results are named so.
+    Lines after it (`client.py:20`) and an ending for all of a folder (`lib/**`) are dropped unless they are part of a
+    name. Among several roots, a root's name in front counts first, as in results.
     """
     bare = without_ending(path)
     spelled = dict.fromkeys((path, bare))
@@ -289,7 +289,7 @@ def _locate(path: str, roots: tuple[Path, ...]) -> Path:
 
 
 def without_ending(path: str) -> str:
-    """Return a path without lines after it, and without an ending that means all of a folder."""
+    """Return a path without lines after it, and without an ending for all of a folder."""
     return _ENDING.sub("", path) or path
 
 
@@ -320,9 +320,9 @@ def _resolving(path: str) -> Iterator[None]:
 
 
 def _nearest(path: str, roots: tuple[Path, ...]) -> list[str]:
-    """Name the roots, or files and folders in the deepest folder of a path that exists, with a name most like its own.
+    """Name the roots, or files and folders with a similar name in the deepest existing folder of a path.
 
-    They are named as a client may name them: from their root, with its name in front where there are several.
+    Names are as a client may give them: from their root, with its name in front where there are several.
     """
     names = dict(zip(roots, names_of(roots), strict=True))
     by_name = {root: _by_name(path, (root,)) for root in roots} if len(roots) > 1 else {}

@@ -108,7 +108,7 @@ _TOOLS: tuple[tuple[Callable[..., Any], str, str, ToolAnnotations], ...] = (
     (tools.chunk_preview, "Preview chunks", _CHUNK_PREVIEW, _LOOKS_ONLY),
 )
 
-# For clients that show a model only names until it looks for a tool: the first two stand in its first request.
+# For clients that show a model only names until it looks for a tool; the first two appear in its first request.
 _META = {
     "search": {
         "anthropic/alwaysLoad": True,
@@ -136,7 +136,7 @@ class _Server(MCPServer[Served]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Served, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool, also by a name that agents guess for it, and with arguments as agents write them."""
+        """Call a tool, also by a name guessed by agents, and with arguments as agents write them."""
         name = _ALIASES.get(name, name)
         known = self._properties = self._properties or {
             it.name: it.input_schema["properties"] for it in await self.list_tools()
@@ -185,7 +185,7 @@ class _Server(MCPServer[Served]):
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Served, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
-        """Read a resource, with the type of its content; a view only for a client that draws views."""
+        """Read a resource, with the type of its content; a view only for a client able to draw it."""
         is_view = str(uri) in ADDRESSES.values()
         if is_view and not (context and are_drawn(context)):
             raise ResourceNotFoundError(f"Unknown resource: {uri}")
@@ -201,7 +201,7 @@ def make_server(
     """Make the server for any transport; it opens nothing until a tool is called.
 
     Parameters:
-        settings: those outside of any project.
+        settings: of no project.
         metrics: count its work; its own by default.
         views: draw replies for clients that show them; None for none.
     """
@@ -221,7 +221,7 @@ def make_server(
         log_level="WARNING",
         website_url=_WEBSITE,
         icons=[_icon()],
-        # Nothing of all this ever changes, so nobody need listen.
+        # None of this ever changes: nobody needs to listen.
         subscriptions=False,
     )
     _add_tools(server)
@@ -285,7 +285,7 @@ def serve(
     """Serve MCP until the client leaves or a signal ends the process.
 
     Parameters:
-        settings: those outside of any project.
+        settings: of no project.
         http: HOST:PORT for streamable HTTP; stdio when None.
         roots: folders clients may name.
         pages_of: opens pages for people beside the server over HTTP; None for none.

@@ -1,7 +1,7 @@
 """Schemas of tools as agents read them best, and arguments as agents write them.
 
-Agents guess names of other servers (`max_results`), write one value for a list, and pass null for nothing. What can be
-meant in one way is understood; an argument of no tool is refused with the nearest, never ignored.
+Agents guess names of other servers (`max_results`), write one value for a list, and pass null for nothing. An
+unambiguous argument is understood; an unknown one is refused with the nearest name, never ignored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "force": ("rebuild", "reindex"),
     "changed_since": ("since", "modified_since"),
 }
-"""An argument of ours, and names that other servers have for it."""
+"""Our arguments, and other servers' names for them."""
 
 
 _LONGEST_VALUE = 80
@@ -43,7 +43,7 @@ def slim_schema(schema: Mapping[str, Any], defaults: Mapping[str, str]) -> dict[
 
     Parameters:
         schema: of a tool, as the SDK makes it.
-        defaults: the configured ones, by the name that stands in braces in a description.
+        defaults: the configured ones, by their name in braces in a description.
     """
     properties = {name: _slim(each, defaults) for name, each in schema.get("properties", {}).items()}
     slim = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -70,13 +70,13 @@ def _slim(schema: Mapping[str, Any], defaults: Mapping[str, str]) -> dict[str, A
 
 
 def accepted(tool: str, properties: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a call's arguments under our names, with a list where one is wanted.
+    """Return a call's arguments under our names, as a list where one is expected.
 
         accepted("search", properties, {"query": "x", "languages": "go", "max_results": 3, "path": None})
         # {"query": "x", "language": ["go"], "limit": 3}
 
     Raises:
-        ToolError: an argument that the tool does not have, or two for one; it names the nearest.
+        ToolError: an unknown argument, or two for one; it names the nearest.
     """
     known: dict[str, Any] = {}
     for given, value in arguments.items():

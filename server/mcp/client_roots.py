@@ -69,7 +69,7 @@ async def _taken(served: Served, listed: ListRootsResult | None) -> ClientRoots:
 
 
 async def take_changed_roots(ctx: ServerRequestContext[Served, Any], _: NotificationParams) -> None:
-    """Ask a client for its roots when it says that they changed: what it closed is indexed no further."""
+    """Ask a client for its roots when it says they changed: closed ones are indexed no further."""
     if not ctx.lifespan_context.guard.decides_alone(None):
         await _taken(ctx.lifespan_context, await _asked(ctx.session))
 

@@ -11,7 +11,7 @@ from cqm.chunkers.errors import CqmError
 from cqm.index.model.progress import Progress
 from cqm.server.console import one_line
 from cqm.server.mcp.allowed_paths import ClientRoots
-from cqm.server.mcp.behind import PATIENCE_SECONDS, pending_notes
+from cqm.server.mcp.pending_changes import PATIENCE_SECONDS, pending_notes
 from cqm.server.mcp.replies import going_on, progress_message
 from cqm.server.mcp.scope import Asked, Served
 from cqm.server.workspace.workspace import OpenIndex
@@ -22,7 +22,7 @@ ToolContext = Context[Served, Any]
 
 
 def seconds_of(served: Served, wanted: float | None) -> float:
-    """Return the seconds that a call waits: as it says, else as the settings say."""
+    """Return the seconds a call waits: its own, else those of the settings."""
     return served.settings.server.wait_seconds if wanted is None else wanted
 
 
@@ -36,7 +36,7 @@ def progress_to(ctx: ToolContext) -> Callable[[Progress], Awaitable[None]]:
 
 
 def settings_note(served: Served, opened: OpenIndex) -> str:
-    """Write a note where the settings in force are not what their files say now; empty where they are."""
+    """Write a note if the settings in force differ from their files; empty otherwise."""
     problem = served.workspace.settings_problem(opened.index.root)
     return f"Note: {one_line(problem)}\n" if problem else ""
 
@@ -44,7 +44,7 @@ def settings_note(served: Served, opened: OpenIndex) -> str:
 async def asked_in_step(
     ctx: ToolContext, path: str | None, named: ClientRoots, wait: float | None = None
 ) -> list[Asked]:
-    """Open the index of a path, without any those of all open folders, in step with their files."""
+    """Open the index of a path, or without one those of all open folders, in step with their files."""
     served = ctx.request_context.lifespan_context
     wanted = path if path and path.strip() else None
     opened = [it[0] for it in await run_sync(served.open_all, wanted, named)]
@@ -63,10 +63,10 @@ async def asked_in_step(
 async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
     """Compare the index with its files unless done before; return notes for the reply.
 
-    They tell that it is still behind its files, or its settings behind theirs.
+    The notes say if it is still behind its files, or its settings behind theirs.
 
     Parameters:
-        wait: seconds to wait for changes to be indexed; None to wait only where nothing was compared yet.
+        wait: seconds to wait for changes to be indexed; None to wait only before the first comparison.
 
     Raises:
         CqmError: there is no index to answer from, and none could be made.
@@ -77,7 +77,7 @@ async def bring_in_step(opened: OpenIndex, served: Served, wait: float | None, c
 
 
 async def _compared(opened: OpenIndex, served: Served, wait: float | None, ctx: ToolContext) -> str:
-    """Compare the index with its files; return a note where that failed, or goes on after the wait."""
+    """Compare the index with its files; return a note if that failed, or goes on after the wait."""
     complete = opened.is_complete
     seconds = min(served.settings.server.wait_seconds, _GLANCE_SECONDS) if complete and wait is None else wait
     end = anyio.current_time() + seconds_of(served, seconds)
@@ -85,7 +85,7 @@ async def _compared(opened: OpenIndex, served: Served, wait: float | None, ctx: 
         # The job may have passed files changed since it began.
         await running.wait(end - anyio.current_time(), progress_to(ctx))
     job = opened.start_or_join()
-    # For the index itself: a call that its client gives up, or times out of, leaves the indexing it began going on.
+    # For the index itself: a call given up or timed out by its client leaves its indexing running.
     job.join()
     if not await job.wait(end - anyio.current_time(), progress_to(ctx)):
         so_far = "This answers from the files done so far; ask again later for the rest."

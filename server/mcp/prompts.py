@@ -178,5 +178,5 @@ def _changed(what: str, at: OpenPath) -> str:
 
 
 def _words(given: str) -> str:
-    """Take what a person gave in one line, without the quotes that some clients leave around it or its first word."""
+    """Clean a person's words to one line, without the quotes some clients leave around them or the first word."""
     return one_line(given[:_LONGEST_WORDS].strip().strip("\"'").strip())

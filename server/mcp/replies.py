@@ -80,7 +80,7 @@ def progress_message(progress: Progress) -> str:
 
 
 def status_reply(status: IndexStatus, job: Job | None = None, watch: str = "", notice: str = "") -> str:
-    """Describe an index, its running job, how its files are watched, and whose settings are in force."""
+    """Describe an index, its running job, the watch of its files, and whose settings are in force."""
     lines = [*status_lines(status)]
     if job and not status.running:
         lines.append(f"  {going_on(status.root, job)}")
@@ -122,7 +122,7 @@ def preview_reply(made: "Preview", *, with_text: bool, budget: int, first: int =
     for chunk in made.report.chunks[first:]:
         block = f"{start}{_chunk_block(made, chunk, with_text=with_text)}"
         left -= most_tokens(f"{block}\n")
-        # A page shows one chunk at least: without, nobody could go on.
+        # A page shows at least one chunk: without it, the reader could not go on.
         if left < 0 and chunk.index > first:
             rest = len(made.report.chunks) - chunk.index
             lines.append(

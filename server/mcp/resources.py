@@ -20,9 +20,9 @@ from cqm.index.model.symbols import OutlineQuery, ReadQuery
 from cqm.server.console import one_line, visible
 from cqm.server.errors import PathRefusedError
 from cqm.server.mcp.allowed_paths import ClientRoots
-from cqm.server.mcp.behind import ask_again
 from cqm.server.mcp.client_roots import roots_or_question
 from cqm.server.mcp.in_step import ToolContext, bring_in_step
+from cqm.server.mcp.pending_changes import ask_again
 from cqm.server.mcp.scope import OpenPath, Served, split_place
 from cqm.server.mcp.tools import error_text
 
@@ -39,7 +39,7 @@ _TYPES = {"markdown": "text/markdown", "json": "application/json"}
 
 
 def add_resources(server: MCPServer[Served]) -> None:
-    """Add both templates, and completion of what they and the prompts take."""
+    """Add both templates, and completion for their arguments and those of prompts."""
     server.resource(
         FILE, name="file", title="A file", description="An indexed file as it is now, its secrets redacted."
     )(_file)
@@ -54,7 +54,7 @@ def add_resources(server: MCPServer[Served]) -> None:
 
 
 def mime_type(uri: str) -> str:
-    """Tell what a resource holds by the name of its file: code of a language, Markdown, JSON or plain text."""
+    """Return the type of a resource by its file's name: code of a language, Markdown, JSON or plain text."""
     name = split_place(uri)[0].rpartition("/")[2]
     from cqm.chunkers.detect import language_of  # start-up time: it knows all languages
     from cqm.chunkers.source_types import CODE, source_type_of
@@ -93,7 +93,7 @@ async def _lines(what: str, ctx: ToolContext, *, is_whole: bool) -> str | InputR
 
 
 async def _symbol(what: str, ctx: ToolContext, named: ClientRoots) -> str:
-    """Read a symbol of the only open folder that has it.
+    """Read a symbol of the only open folder with it.
 
     Raises:
         QueryError: none has it, or several have.
@@ -118,7 +118,7 @@ async def _symbol(what: str, ctx: ToolContext, named: ClientRoots) -> str:
 
 
 def _read(at: OpenPath, what: str, lines: str, is_whole: bool) -> str:  # noqa: FBT001 - called by position in a thread
-    """Read all lines of a file, a place or a symbol, made visible; each ends with a line end, whatever the file has."""
+    """Read all lines of a file, a place or a symbol, made visible, each with a line end."""
     if (is_whole or lines) and not at.file:
         raise NotIndexedError(f"{what} is a folder.", remedy="Name a file in it.")
     asked = f"{at.file}{lines}" if at.file else what
@@ -143,7 +143,7 @@ def _read(at: OpenPath, what: str, lines: str, is_whole: bool) -> str:  # noqa: 
 
 
 async def _complete(ctx: ServerRequestContext[Served, Any], params: CompleteRequestParams) -> CompleteResult:
-    """Offer paths of indexed files, and after a colon the places of symbols of that file. No index is made by it."""
+    """Offer paths of indexed files, and after a colon the places of that file's symbols. This makes no index."""
     text = params.argument.value
     offered: list[str] = []
     if params.argument.name in {"path", "place"} and text.isprintable():

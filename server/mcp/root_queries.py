@@ -14,7 +14,7 @@ from cqm.server.workspace.workspace import OpenIndex
 def query_of_each(
     asked: Query, groups: Sequence[Sequence[OpenPath]], names: Sequence[str], *, has_names: bool
 ) -> dict[str, tuple[OpenIndex, Query]]:
-    """Return the index and the query for each root, by its name; only for roots that have the place to compare with."""
+    """Return the index and the query for each root, by its name; only for roots with the place to compare with."""
     roots = [group[0].opened.index.root for group in groups]
     is_of_several = len(roots) > 1 or has_names
     within = {name: at for name in names if is_of_several and (at := within_root(asked.like, name))}
@@ -41,7 +41,7 @@ def _of_root(asked: Query, group: Sequence[OpenPath], like: str) -> Query:
 
 
 def _without_inner(query: Query, roots: Sequence[Path], root: Path) -> Query:
-    """Leave out what other roots inside a root answer for: no file is found twice."""
+    """Leave out other roots inside a root: no file is found twice."""
     from cqm.index.text.globs import escaped  # start-up time
 
     inner = [it.relative_to(root).as_posix() for it in roots if it != root and it.is_relative_to(root)]

@@ -24,7 +24,7 @@ from cqm.server.mcp.allowed_paths import (
     roots_of_uris,
     without_ending,
 )
-from cqm.server.mcp.behind import PATIENCE_SECONDS
+from cqm.server.mcp.pending_changes import PATIENCE_SECONDS
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
 _LINES = re.compile(r"(?::[0-9]+(?:-[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$")
@@ -48,7 +48,7 @@ class Served:
         guard: checks the paths of clients.
         workers: read and cut previewed files.
         views: draw replies for clients that show them; None for none.
-        client: the roots told last by the client. Only over stdio a client is asked, and there it is one.
+        client: the last roots of the client. Only over stdio is a client asked, and there is one only.
     """
 
     guard: Guard
@@ -63,7 +63,7 @@ class Served:
         return self.workspace.settings
 
     def take_roots(self, uris: Sequence[str]) -> ClientRoots:
-        """Take the roots that the client tells; where they are new, let go of indexes no longer served."""
+        """Take the client's roots; if they are new, close indexes no longer served."""
         before = self.client.roots
         self.client.roots = now = roots_of_uris(uris, before)
         if now != before:
@@ -81,11 +81,11 @@ class Served:
             self.workspace.keep(allowed)
 
     def missing_note(self, path: object, named: ClientRoots, asked: Sequence[Path] = ()) -> str:
-        """Write a note about served folders that are gone, for an answer about all of them.
+        """Write a note about vanished served folders, for an answer about all of them.
 
         Parameters:
-            path: in the call; with one, it is not about all.
-            asked: the answering roots, perhaps a missing one from its last index.
+            path: of the call; with one, the answer is not about all.
+            asked: the answering roots; a vanished one may answer from its last index.
         """
         if path:
             return ""
@@ -94,7 +94,7 @@ class Served:
         return left_out([it for it in self.guard.missing if Path(os.path.realpath(it)) not in asked])
 
     def root_of(self, path: str | None, named: ClientRoots) -> tuple[Path, Path]:
-        """Resolve a client's path; return the real path, and the root whose index answers for it.
+        """Resolve a client's path; return the real path, and the root of its index.
 
         Raises:
             PathRefusedError: the client may not name it.
@@ -107,7 +107,7 @@ class Served:
         return real, self.workspace.root_of(real, allowed)
 
     def _meant(self, path: str, named: ClientRoots) -> str:
-        """Find the one file or folder that the indexes know by the end of a path, in any case and with any slashes.
+        """Find the one indexed file or folder with this end of a path, in any case and with any slashes.
 
         Raises:
             MissingPathError: there is none, or any of several; its remedy names the nearest.
@@ -134,14 +134,14 @@ class Served:
         return tuple(dict.fromkeys(roots + below))
 
     def names(self, named: ClientRoots) -> dict[Path, str]:
-        """Name the roots of all allowed folders, as results of several show them; empty where it is one."""
+        """Name the roots of all allowed folders, as results of several show them; empty if there is only one."""
         if len(self.guard.given) == 1:  # without a look at its path: most servers have one
             return {}
         roots = [*dict.fromkeys(self.guard.granted or self.guard.roots(named))]
         return dict(zip(roots, names_of(roots), strict=True)) if len(roots) > 1 else {}
 
     def named_roots(self, roots: Sequence[Path], named: ClientRoots) -> list[str]:
-        """Name some roots as all allowed ones are named, so that a name means the same folder in every call."""
+        """Name some roots like all allowed ones: a name means the same folder in every call."""
         names = self.names(named)
         return [names[root] for root in roots] if names.keys() >= set(roots) else names_of(roots)
 
@@ -164,7 +164,7 @@ class Served:
     def open_all(self, path: str | Sequence[str] | None, named: ClientRoots) -> "list[list[OpenPath]]":
         """Open the indexes answering for one path or several, for all open folders without any; group them by index.
 
-        The name of a group stands for those of its folders that are there.
+        The name of a group stands for its existing folders.
 
         Raises:
             CqmError: see `open`.
@@ -197,11 +197,11 @@ class OpenPath:
 
     @property
     def file(self) -> str:
-        """The path relative to the root if it is a file, also if that is the root; empty for a folder."""
+        """The path relative to the root if it is a file, even the root itself; empty for a folder."""
         return (self.relative or self.path.name) if self.path.is_file() else ""
 
     def tokens_left(self, token_budget: int | None, notes: str) -> int:
-        """Return the tokens of a reply, by default those of the settings, that its notes leave."""
+        """Return the tokens of a reply, by default from the settings, less those of its notes."""
         budget = token_budget or self.opened.settings.server.token_budget
         return budget - ceil(most_tokens(notes))
 
@@ -229,10 +229,10 @@ class OpenPath:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A folder that a tool asks: its name among several, where in its index it is, and notes for the reply.
+    """A folder asked by a tool: its name among several, its place in its index, and notes for the reply.
 
-    `patience` are the seconds to wait for changes where the index lacks what is asked for; `is_of_several` whether
-    other folders are open too; `above` a note above the answers of all folders.
+    `patience`: seconds to wait for changes if the index lacks what is asked for. `is_of_several`: whether other folders
+    are open too. `above`: a note above the answers of all folders.
     """
 
     name: str
@@ -244,7 +244,7 @@ class Asked:
 
 
 def known_paths(paths: Sequence[str], root: Path, asked: str) -> tuple[list[str], list[str]]:
-    """Return those of some paths that a path means by its end, and else those spelled almost so."""
+    """Return the paths with the end of the one asked for; without any, similarly spelled ones."""
     from cqm.index.search.named.tree_paths import TreePaths  # start-up time
 
     tree = TreePaths(paths, str(root))
@@ -267,8 +267,8 @@ def in_own_folder(what: str, path: str | None, asked: list[Asked]) -> tuple[list
     """Return the folder before a place, as a search of several folders prints it, else all; and the place within each.
 
     Parameters:
-        what: a place such as `api/src/app.py:10`, or anything else, which stays as it is.
-        path: as the call has it; with one, no folder stands before a place.
+        what: a place such as `api/src/app.py:10`; anything else stays unchanged.
+        path: of the call; with one, places have no folder in front.
     """
     is_of_several = len(asked) > 1 or asked[0].is_of_several
     within = {it.name: within_root(what, it.name) for it in asked} if path is None and is_of_several else {}

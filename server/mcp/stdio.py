@@ -33,9 +33,9 @@ from pydantic import ValidationError
 from cqm.server.mcp.http.bodies import with_whole_characters
 
 _MOST_READ = 1 << 16
-"""Bytes read at once: what a pipe of Linux holds by default."""
+"""Bytes read at once: the default size of a pipe on Linux."""
 _GLANCE_SECONDS = 0.1
-"""Time between looks whether a client that asks no more still reads its answers."""
+"""Time between checks whether a client without further requests still reads its answers."""
 _ODD_ID = re.compile(r'"id"\s*:\s*(?:[^\s"\d-]|-?\d+[.eE])')
 """Matches an id that is neither a string nor a whole number, anywhere in a line."""
 
@@ -75,8 +75,8 @@ async def _serve_by_sdk(server: MCPServer[Any]) -> None:
 
 
 async def _run(server: MCPServer[Any], messages: "_Messages", answers: WriteStream[SessionMessage]) -> None:
-    # As `run_stdio_async` of the SDK, which drops lines that are no messages: their senders wait for ever. Its tasks
-    # that read and write are left out too: both would be woken for each message.
+    # As the SDK's `run_stdio_async`, which drops malformed lines: their senders would wait for ever. Its reading and
+    # writing tasks are left out too: both would be woken for each message.
     lowlevel = server._lowlevel_server  # noqa: SLF001
     await lowlevel.run(messages, answers, lowlevel.create_initialization_options())
 
@@ -114,12 +114,12 @@ class _Stream:
 
 
 class _Messages(_Stream):
-    """The stream of a client's messages. Lines that are none are answered; it ends when all requests have answers.
+    """The stream of a client's messages. Malformed lines are answered; it ends when all requests have answers.
 
     Parameters:
-        heard: messages, and the errors of lines that are none.
+        heard: messages, and the errors of malformed lines.
         wire: for the answers to these.
-        requests: what is noted of the messages; None to note nothing.
+        requests: notes the open requests; None to note nothing.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class _Messages(_Stream):
             if error := _no_message(item):
                 await self._wire.send(SessionMessage(error))
         if self._requests:
-            # The SDK cancels what is not answered when the messages end.
+            # The SDK cancels unanswered requests when the messages end.
             await self._requests.all_answered()
         raise StopAsyncIteration
 
@@ -163,7 +163,7 @@ class _Messages(_Stream):
 
 
 class _Requests:
-    """Requests of a client that have no answer yet.
+    """Unanswered requests of a client.
 
     Parameters:
         is_read: whether the client may still read answers.
@@ -176,7 +176,7 @@ class _Requests:
         self._changed = anyio.Event()
 
     def heard(self, message: JSONRPCMessage) -> None:
-        """Note a request, or that the client cancels one: that is never answered."""
+        """Note a request, or its cancellation: a cancelled one is never answered."""
         if isinstance(message, JSONRPCRequest):
             self._open.add(str(message.id))
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
@@ -210,7 +210,7 @@ class _Answers(_Stream):
         self._sending = anyio.Lock(fast_acquire=True)
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Send a message, whole even if the request that it answers is cancelled meanwhile."""
+        """Send a whole message, even if its request is cancelled meanwhile."""
         line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
         with anyio.CancelScope(shield=True):
             async with self._sending:
@@ -219,7 +219,7 @@ class _Answers(_Stream):
 
 
 def _no_message(error: Exception) -> JSONRPCError | None:
-    """Return the answer to a line that is no JSON, or no message; None where it is blank."""
+    """Return the answer to a line that is no JSON, or no message; None for a blank one."""
     problems = error.errors(include_url=False) if isinstance(error, ValidationError) else []
     if any(it["type"] == "json_invalid" for it in problems):
         if not str(problems[0]["input"]).strip():
@@ -232,7 +232,7 @@ def _no_message(error: Exception) -> JSONRPCError | None:
 
 
 def _refusable(line: str) -> str:
-    """Return a line; one that is no message in the place of a request whose id is none.
+    """Return a line, or an invalid message in place of a request with an invalid id.
 
     The SDK takes such a request for a notification, and its sender would wait for ever.
     """
@@ -251,7 +251,7 @@ def _is_id(value: object) -> bool:
 
 
 class _Input:
-    """Lines of a client: read by the event loop, so that no thread has to be woken.
+    """Lines of a client, read by the event loop: no thread has to be woken.
 
     Parameters:
         wire: descriptor of the client's messages.
@@ -287,7 +287,7 @@ class _Input:
         try:
             return b"" if self._is_ended else os.read(self._wire, _MOST_READ)
         except OSError:
-            # A socket whose other end died with answers that it had not read.
+            # A socket whose other end died with unread answers.
             return b""
 
 
@@ -306,12 +306,12 @@ class _Output:
         self._is_ended = False
 
     def end(self) -> None:
-        """Write no more than what is taken at once: a client that reads nothing cannot hold the end up."""
+        """Write only what is accepted at once: a client reading nothing cannot delay the end."""
         self._is_ended = True
         self._waiting.cancel()
 
     def is_read(self) -> bool:
-        """Whether anybody can read what is written."""
+        """Whether anybody can read the output."""
         looked = select.poll()
         looked.register(self._wire, 0)
         return not looked.poll(0)
@@ -321,7 +321,7 @@ class _Output:
         data = memoryview(text.encode())
         try:
             while data:
-                # A pipe that has room takes so many bytes at once: to write them blocks nobody.
+                # A pipe with room takes this many bytes at once: writing them does not block.
                 if not select.select([], [self._wire], [], 0)[1]:
                     with self._waiting:
                         await anyio.wait_writable(self._wire)

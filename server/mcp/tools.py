@@ -32,9 +32,9 @@ from cqm.server.answers.symbols.usages import usage_text
 from cqm.server.client_views import are_drawn
 from cqm.server.console import one_line
 from cqm.server.errors import SettingsError
-from cqm.server.mcp.behind import LACKS, PATIENCE_SECONDS, ask_again
 from cqm.server.mcp.client_roots import NamedRoots
 from cqm.server.mcp.in_step import ToolContext, asked_in_step, bring_in_step, progress_to, seconds_of, settings_note
+from cqm.server.mcp.pending_changes import LACKS, PATIENCE_SECONDS, ask_again
 from cqm.server.mcp.replies import (
     job_reply,
     preview_file,
@@ -57,7 +57,7 @@ _MOST_OUTLINED = 2_000
 _P = ParamSpec("_P")
 _Reply = TypeVar("_Reply", str, CallToolResult)
 
-# `search` describes the arguments that other tools have too.
+# `search` describes the arguments shared with other tools.
 Wait = Annotated[
     float | None,
     Field(ge=0, le=240, description="Default {wait_seconds}."),
@@ -141,7 +141,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
 ) -> CallToolResult:
     """Answer a question from the indexes of some paths; make an index first when there is none."""
     served = ctx.request_context.lifespan_context
-    # Most calls name no path, of indexes that are open: another thread would take longer than the look.
+    # Most calls name no path, and the indexes are open: another thread would take longer than the check.
     known = served.opened(named) if path is None else []
     groups = known or await run_sync(served.open_all, path, named)
     settings = groups[0][0].opened.settings
@@ -167,7 +167,7 @@ async def search(  # noqa: PLR0913, PLR0917 - a filter is a parameter
         note += missing_note(opened.index.root)
         note += await bring_in_step(opened, served, wait_seconds, ctx)
         asks[name] = functools.partial(_searched, opened, query_here, note, wait_seconds)
-    # The only root is shown as it is asked, several as all are.
+    # A single root is shown with its own query, several with the common one.
     shown = asked if len(groups) > 1 else next(iter(queries.values()))[1]
     answer = await _searched_soon(groups[0][0].opened, shown) if len(groups) == 1 else None
     if answer is None:
@@ -245,7 +245,7 @@ async def read(
     """Read a symbol, lines or a file as it is now, if the index of a path has it."""
     file, lines = split_place(what or path or "")
     if not what or (path is None and Path(file).is_absolute()):
-        # The root is that of the file.
+        # The root is the file's.
         path = file
     asked, names = in_own_folder(what, path, await asked_in_step(ctx, path, named))
 
@@ -307,7 +307,7 @@ async def chunk_preview(  # noqa: PLR0913, PLR0917 - as above
     cursor: str = "",
 ) -> str:
     """Show how a file or a text is chunked; needs no index, and an embedder only for semantic and late."""
-    # What cuts is loaded where it is asked for: most servers never do.
+    # Chunkers are loaded on first use: most servers never need them.
     from cqm.server.preview.choice import Choice
     from cqm.server.preview.preview import preview
 
@@ -350,7 +350,7 @@ async def index_status(
 
 
 async def _searched_soon(opened: OpenIndex, query: Query) -> Answer | None:
-    """Ask without another thread; None where one must ask, or wait for what the index lacks."""
+    """Ask without another thread; None if a thread is needed to ask, or to wait for a missing name."""
     try:
         return await opened.index.search_soon(query)
     except LACKS:

@@ -11,7 +11,7 @@ JSON = "json"
 FIELDS = "fields"
 """Attribute of a record with further members of its object: `extra={FIELDS: {...}}`."""
 CALLS = "cqm.calls"
-"""Logger of a line for each call of a tool: its name, time and outcome, never what was asked or found."""
+"""Logger of a line for each call of a tool: its name, time and outcome, never question or answer."""
 
 
 class JsonFormatter(logging.Formatter):

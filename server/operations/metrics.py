@@ -28,7 +28,7 @@ Sample = tuple[str, Labels, float]
 
 @dataclass(slots=True)
 class _Histogram:
-    """Durations of calls: how many fell into each bucket, the last of which has no bound, and their sum."""
+    """Durations of calls: a count for each bucket, the last without bound, and their sum."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(_BOUNDS) + 1))
     seconds: float = 0.0
@@ -50,7 +50,7 @@ class Metrics:
         """Count a call of a tool.
 
         Parameters:
-            tool: its name, one of those that there are: each is a series of its own.
+            tool: the name of an existing one: each is a series of its own.
             seconds: wall time.
             failed: whether the answer was an error.
         """
@@ -108,7 +108,7 @@ class Metrics:
 
 
 def _of_indexes(indexes: Sequence[IndexStatus]) -> Iterator[tuple[str, str, str, list[Sample]]]:
-    """Yield what the open indexes hold, all together."""
+    """Yield the contents of all open indexes together."""
     files: Counter[str] = Counter()
     hits: Counter[tuple[str, str]] = Counter()
     for index in indexes:

@@ -1,7 +1,7 @@
-"""Send spans to OpenTelemetry where its standard variables ask for that.
+"""Send spans to OpenTelemetry if its standard variables ask for it.
 
-https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/. The specification sends to a
-collector on this machine if nothing is set; here nothing is sent unless a variable names where to, or says `otlp`.
+https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/. By the specification, spans go to a
+collector on this machine if nothing is set. Here nothing is sent unless a variable names an address, or says `otlp`.
 """
 
 import logging
@@ -40,7 +40,7 @@ def begin(environment: Mapping[str, str] | None = None) -> None:
 
 
 def is_wanted(environment: Mapping[str, str]) -> bool:
-    """Whether variables ask for traces by OTLP; the one exporter that CQM has."""
+    """Whether variables ask for traces by OTLP, CQM's only exporter."""
     exporter = environment.get(_EXPORTER, "").strip().lower()
     if environment.get(_DISABLED, "").strip().lower() == "true" or exporter not in {"", "otlp"}:
         return False

@@ -1,6 +1,6 @@
 """`python -m cqm.server.owner FOLDER ROOT [HOST]`: own the index of ROOT, in FOLDER. Only clients start this.
 
-With HOST, the folder where others ask for it, it owns further indexes that clients bring.
+With HOST, the folder for its socket, it owns further indexes brought by clients.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Address of an index's owner: a socket only its user can reach, written to a file in the folder of the index.
 
-A client trusts an address only this user can have written, and dials only where this user alone can listen: the folders
-of the index and of the socket have mode 0700, and the system says whose process answers. A port is dialled only on
-systems without unix sockets.
+A client trusts an address only this user can have written, and dials only a socket on which this user alone can listen.
+The folders of the index and of the socket have mode 0700, and the system says whose process answers. A port is dialled
+only on systems without unix sockets.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ _ADDRESS_BYTES = 4096
 """Longest address file."""
 _SOCKET_NAME = re.compile(r"[0-9a-f]{16}-[0-9]+\.[0-9a-f]{4}")
 _NAMING_SECONDS = 60.0
-"""An owner that has not named its socket for so long is dead."""
+"""An owner without a named socket after this time is dead."""
 _CREDENTIALS = struct.Struct("3i")
 """`struct ucred` of Linux: process, user, group."""
 
@@ -277,7 +277,7 @@ def _made_private(place: Path) -> str:
     try:
         with suppress(FileExistsError):
             place.mkdir(mode=0o700)
-        # In a folder writable for all, somebody else may have been first.
+        # In a folder writable for all, another user may have been first.
         narrow_folder(place)
     except OSError as error:
         return error.strerror or str(error)

@@ -1,4 +1,4 @@
-"""Calls to the owner of an index, over connections that are kept, and repeated with the next owner when one dies."""
+"""Calls to the owner of an index, over kept connections, repeated with the next owner when one dies."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -139,10 +139,10 @@ class Calls:
         )
 
     async def call_soon(self, gives: type[Given], method: str, **arguments: object) -> Given | None:
-        """Call a method from an event loop, over a connection that is kept. No thread has to be woken for it.
+        """Call a method from an event loop, over a kept connection. No thread has to be woken for it.
 
         Returns:
-            The result; None where nothing is known of it: there is no such connection, or the owner died. Use `call`.
+            The result; None if there is no such connection, or the owner died. Use `call` then.
 
         Raises:
             CqmError: as `call`.
@@ -223,7 +223,7 @@ class Calls:
 
 
 def _say_nothing(_notice: str) -> None:
-    """Tell nobody."""
+    """Drop the message."""
 
 
 def _reply(wire: Wire, report: Report | None, cancelled: Cancelled | None) -> Message:

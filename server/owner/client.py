@@ -28,7 +28,7 @@ from cqm.server.owner.messages import (
 from cqm.server.owner.wire import Wire
 
 if TYPE_CHECKING:
-    # A client loads the types of what it calls, in the methods below.
+    # A client loads only the types of its calls, in the methods below.
     from cqm.index.model.asked import AskedQuestion
     from cqm.index.model.changes import Changes, ChangesQuery
     from cqm.index.model.outcomes import Estimate, Exported, Improved, Published
@@ -72,7 +72,6 @@ class RemoteIndex:
         The options of the first client hold as long as any client is connected, also for clients with other options.
 
         Parameters:
-            root: the folder or file.
             idle_seconds: time the owner waits for another client after the last one left.
             adopts: whether these options hold from now on, for all clients.
             noted: called when the index is open with other options; from any thread calling a method.
@@ -152,7 +151,7 @@ class RemoteIndex:
         When the owner dies, the next one compares the whole tree and follows on.
 
         Parameters:
-            options: of the watch; those of the first client hold while any client follows.
+            options: of the watch; the first client's apply while any client follows.
             report: called with each report of the watch, whichever client began it, from a thread of its own.
         """
         with self._beginning:
@@ -233,7 +232,7 @@ class RemoteIndex:
         return self._calls.call(Outline, "outline", query=query)
 
     def paths(self, part: str, limit: int = 100) -> tuple[str, ...]:
-        """List indexed files whose path has a text; see `Index.paths`."""
+        """List indexed files with a text in their path; see `Index.paths`."""
         return self._calls.call(tuple[str, ...], "paths", part=part, limit=limit)
 
     def read(self, query: "ReadQuery") -> "Reading":
@@ -287,7 +286,7 @@ class RemoteIndex:
         return wire
 
     def _note_following(self, wire: Wire) -> None:
-        """Keep the connection of reports, for `retire`; hang it up where that was called meanwhile."""
+        """Keep the connection of reports, for `retire`; hang it up if `retire` was called meanwhile."""
         with self._beginning:
             self._following = wire
             if self._calls.is_over:

@@ -1,8 +1,8 @@
-"""A client's options: made whole before they are sent, with the variables of their services, and compared in words.
+"""A client's options: completed before they are sent, with the variables of their services, and compared in words.
 
-An owner inherits the environment of the client that started it, and doesn't use it: another client may have a key that
-this one lacked. So each sends its own in its greeting, over a socket open to their user only. The owner keeps them as
-data for the index, and never logs or writes them.
+An owner inherits the environment of its first client, and doesn't use it: another client may have a key this one
+lacked. So each client sends its own variables in its greeting, over a socket open to their user only. The owner keeps
+them as data for the index, and never logs or writes them.
 """
 
 import os
@@ -67,7 +67,7 @@ def names(clients: Iterable[Client]) -> str:
 
 
 def notice(root: str, there: IndexOptions, here: IndexOptions, others: Iterable[Client]) -> str:
-    """Tell a client whose options are `here` about those in force, `there`; empty where they are the same."""
+    """Tell a client with options `here` about those in force, `there`; empty if they are the same."""
     if there == here:
         return ""
     users = names(others)
@@ -78,12 +78,12 @@ def notice(root: str, there: IndexOptions, here: IndexOptions, others: Iterable[
 
 
 def service_variables(options: IndexOptions, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables for the services of an index; only those that are set."""
+    """Return the set variables for the services of an index."""
     return {name: environment[name] for name in sorted(set(_names(options))) if environment.get(name)}
 
 
 def _names(options: IndexOptions) -> Iterator[str]:
-    """Yield the variables that services need: named in options, usual for the service, of proxies and certificates."""
+    """Yield the variables of services: named in options, usual for the service, of proxies and certificates."""
     yield from filter(None, _values(options, "_env"))
     is_alone = _IN_PROCESS.issuperset(_values(options, "provider"))
     if is_alone and not options.store.url and not options.late.is_served:
@@ -97,7 +97,7 @@ def _names(options: IndexOptions) -> Iterator[str]:
 
 
 def _of_model(options: EmbeddingOptions | ContextOptions) -> Iterator[str]:
-    """Yield a provider's own variables; that of the key only where the options name no other."""
+    """Yield a provider's own variables; the key's only if the options name no other."""
     from cqm.index.remote.addresses import OLLAMA_VARIABLE  # start-up time, here and below: most have no service
     from cqm.index.remote.presets import PRESETS, key_variable
 

@@ -190,7 +190,7 @@ def _start(folder: Path, greeting: Greeting) -> Wire | None:
     """Connect to an owner begun here, or by another client meanwhile; None when it died at once."""
     from cqm.index.disk.lock import Timeout, lock_in
 
-    # Deleted under an owner, it is missing: a lock would make one that others can enter, where no owner is found.
+    # It is missing if deleted under an owner. A lock would create one open to others, where no owner is found.
     make_private_folder(folder)
     try:
         with lock_in(folder, STARTING_LOCK, START_SECONDS):
@@ -203,7 +203,7 @@ def _start(folder: Path, greeting: Greeting) -> Wire | None:
 
 
 def _begun(folder: Path, greeting: Greeting) -> Wire | None:
-    """Have the process that owns this user's other indexes own this one, too; start one if there is none."""
+    """Have the process owning this user's other indexes own this one too; start one if there is none."""
     from cqm.index.disk.lock import lock_in
 
     host = owner_folder(greeting.options)
@@ -217,7 +217,7 @@ def _begun(folder: Path, greeting: Greeting) -> Wire | None:
                 if failure is _NOBODY:
                     failure = _started(folder, greeting.root, host)
     except StoreError:
-        # Without a place for all indexes, such as in a home that is read-only, each has a process of its own.
+        # Without a place for all indexes, as in a read-only home, each has a process of its own.
         failure = _started(folder, greeting.root, None)
     if failure is not None:
         raise error_of(taken(Failure, failure))
@@ -240,7 +240,7 @@ def _hosted(host: Path, folder: Path, root: str) -> object:
 
 
 def _started(folder: Path, root: str, host: Path | None) -> object:
-    """Start an owner; return the failure that it reports, or None when it listens or died at once."""
+    """Start an owner; return its reported failure, or None when it listens or died at once."""
     said = _spawned(folder, root, host)
     return json.loads(said) if said.endswith(b"\n") else None
 
@@ -252,7 +252,7 @@ def _spawned(folder: Path, root: str, host: Path | None) -> bytes:
     # -P and the working folder: nothing is imported from where the client happens to run.
     command = [sys.executable, "-P", "-m", "cqm.server.owner", os.fspath(folder.absolute()), root]
     command += [os.fspath(host.absolute())] if host else []
-    # The reader's products are small: on a busy machine, threads that share one take twenty times as long.
+    # The reader's products are small: on a busy machine, several threads for one take twenty times as long.
     variables = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} | os.environ
     detached: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
@@ -273,7 +273,7 @@ def _spawned(folder: Path, root: str, host: Path | None) -> bytes:
 
 
 def _announced(announced: IO[bytes], process: "subprocess.Popen[bytes]", folder: Path) -> bytes:
-    """Read the line of a starting owner; end one that hangs, since others wait to start it meanwhile."""
+    """Read the line of a starting owner; end a hanging one, since others wait to start it meanwhile."""
     late = Event()
 
     def end() -> None:
@@ -281,7 +281,7 @@ def _announced(announced: IO[bytes], process: "subprocess.Popen[bytes]", folder:
         if sys.platform == "win32":
             process.kill()
         else:
-            # Its child owns the index, and has the session that began with it.
+            # Its child owns the index, in the session begun with it.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
 
@@ -289,7 +289,7 @@ def _announced(announced: IO[bytes], process: "subprocess.Popen[bytes]", folder:
     timer.daemon = True
     timer.start()
     try:
-        # In this thread, so that Ctrl-C ends it: the pipe can't be closed while another one reads.
+        # In this thread, so that Ctrl-C ends it: the pipe can't be closed while another thread reads.
         said = announced.readline()
     finally:
         timer.cancel()

@@ -159,7 +159,7 @@ def _result(wire: Wire, session: Session, method: str, arguments: Mapping[str, A
     """Answer a call; return its result, and the options in force."""
     if not methods()[method].is_run:
         with session.call(method) as opened:
-            # Questions outlive the index that was asked: another client's options open another one.
+            # Questions outlive the asked index: another client's options open another one.
             asked = session.questions.all if method == "asked" else getattr(opened.index, method)
             return asked(**arguments), opened.index.options
     caller = _Caller(wire)

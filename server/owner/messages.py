@@ -35,13 +35,15 @@ REPORT = "report"
 NOTICE = "notice"
 """Key beside a welcome and a result: the index is open with other options than the client's."""
 ASKS, USERS, DISMISSES = "asks", "users", "dismisses"
-"""Question to the owner, in place of a client in a greeting: who uses the index, or to leave if nobody does."""
+"""Question to the owner, in place of a client in a greeting: a list of its users, or a request to leave if there are
+none.
+"""
 OWNS, FOLDER, ROOT = "owns", "folder", "root"
 """Request to the user's owner, with these two beside it: to own another index, too."""
 _RELEASE = re.compile(r"v?(\d{1,9}(?:\.\d{1,9})*)")
 _STAGE = re.compile(r"[.-]?(dev|a|b|rc|post)(\d{1,9})")
 _STAGES = ("dev", "a", "b", "rc", "", "post")
-"""Of a version, in the order of time; "" is the release itself, and the end of a version with other stages."""
+"""Stages of a version, in the order of time; "" is the release itself, and the end of a version with other stages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class Method:
 def methods() -> Mapping[str, Method]:
     """Methods clients may call, by name. A new one needs a row here and a method in `FollowedIndex` and `RemoteIndex`.
 
-    Only an owner asks for the table: a client loads the types of what it calls.
+    Only an owner asks for the table: a client loads only the types of its calls.
     """
     from cqm.index.model.asked import AskedQuestion
     from cqm.index.model.changes import Changes, ChangesQuery
@@ -262,7 +264,7 @@ def read(kind: Any, value: object) -> Any:  # noqa: ANN401 - a value of `kind`
 
 
 def read_reply(gives: type[Value], message: bytes) -> Reply[Value]:
-    """Decode the reply to a call, in a third of the time of `reply_in`; for a process that has pydantic loaded.
+    """Decode the reply to a call, in a third of the time of `reply_in`; for a process with pydantic loaded.
 
     Raises:
         CqmError: the call failed.
@@ -273,7 +275,7 @@ def read_reply(gives: type[Value], message: bytes) -> Reply[Value]:
     try:
         reply: Reply[Value] = _adapter(Reply[gives]).validate_json(message)  # type: ignore[valid-type]  # a value here
     except ValidationError:
-        # A failure, or a file's name that isn't valid Unicode.
+        # A failure, or a file name in invalid Unicode.
         return reply_in(gives, decoded(message))
     return reply
 

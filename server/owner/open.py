@@ -14,7 +14,7 @@ from cqm.server.config.usual import AskedSettings
 from cqm.server.console import say
 
 if TYPE_CHECKING:
-    # A client loads the types of what it calls.
+    # A client loads only the types of its calls.
     from cqm.index.model.asked import AskedQuestion
     from cqm.index.model.changes import Changes, ChangesQuery
     from cqm.index.model.outcomes import Estimate, Exported, Improved, Published
@@ -112,7 +112,7 @@ class OpenedIndex(Protocol):
         """List the symbols of a file, or the most used symbols of a folder."""
 
     def paths(self, part: str, limit: int = ...) -> tuple[str, ...]:
-        """List indexed files whose path has a text."""
+        """List indexed files with a text in their path."""
 
     def read(self, query: "ReadQuery") -> "Reading":
         """Read a symbol, lines or a file as it is now."""
@@ -155,7 +155,6 @@ def open_index(
     the index alone, and no other process can open it meanwhile.
 
     Parameters:
-        root: the folder or file.
         adopts: whether these settings replace those of connected clients.
         noted: called with a sentence when other settings are in force, and with an empty one when they no longer are.
         remembered: whether the owner keeps the last questions asked here, for people to look at.
@@ -176,6 +175,6 @@ def open_index(
     source = source_for_first_index(index_folder(root, options), root)
     from cqm.server.watching.followed_index import FollowedIndex  # Imports the store and everything below it.
 
-    # SQLite and Edge make files with the rights left by this mask, whatever the user's own mask is.
+    # SQLite and Edge make files with the rights left by this mask, not by the user's.
     os.umask(0o077)
     return FollowedIndex.open(root, options, source)

@@ -30,11 +30,11 @@ _HASTE_SECONDS = 0.05
 _LOOK_SECONDS = 5.0
 """Time between looks whether clients can still find it."""
 _REST_SECONDS = 300.0
-"""From then on the store of an index that nobody uses rests. To open one of 911 chunks took 82 ms."""
+"""Idle time after which the store of an index is closed. Opening one of 911 chunks took 82 ms."""
 
 
 class OwnedIndex:
-    """An index whose clients may come; `run` serves them. Use `OwnedIndex.take`."""
+    """An index open to clients; `run` serves them. Use `OwnedIndex.take`."""
 
     def __init__(
         self,
@@ -60,12 +60,12 @@ class OwnedIndex:
 
     @classmethod
     def take(cls, folder: Path, root: Path | None, build: Build, *, over_tcp: bool = False) -> Self:
-        """Take an index that nobody owns, and listen for its clients.
+        """Take an index without an owner, and listen for its clients.
 
         Parameters:
             folder: of the index; exists.
-            root: the indexed folder or file, as a client says; None if unknown.
-            over_tcp: listen on the loopback address though there are unix sockets.
+            root: the indexed folder or file, from a client; None if unknown.
+            over_tcp: listen on the loopback address despite unix sockets.
 
         Raises:
             IndexInUseError: another process owns it, and cannot be reached.
@@ -92,7 +92,7 @@ class OwnedIndex:
             self._owned.release()
 
     def end(self) -> None:
-        """Let `run` close the index soon, whoever needs it; any thread may call this."""
+        """Let `run` close the index soon, despite any users; any thread may call this."""
         self._is_told_to_end = True
         self._look()
 
@@ -104,14 +104,14 @@ class OwnedIndex:
         from cqm.server.owner.session import Session
 
         if source is None:
-            # There is something to ask, and the client that asks is busy with its own start, too.
+            # There is an index to ask, and the asking client is still starting.
             import cqm.index.questions  # noqa: F401 - loaded ahead
 
         session = Session(self._build, self._folder, self._look, source)
         try:
             self._serve_all(session)
         finally:
-            # Whatever happened: the process may live on for other indexes, and would keep this one.
+            # In any case: the process may live on for other indexes, and would keep this one.
             self._listener.close()
             session.end()
             with self._lock:

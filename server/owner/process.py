@@ -1,7 +1,7 @@
-"""The process that owns indexes: it has them open, one for each project, and works for their clients.
+"""The process owning indexes: it has them open, one for each project, and works for their clients.
 
-The first process of a user listens in a folder of its own. Clients bring it further indexes, so that models, libraries
-and the interpreter are loaded once for all. A process that finds another there, of another build, owns one index alone.
+The first process of a user listens in a folder of its own. Clients bring it further indexes: models, libraries and the
+interpreter are loaded once for all. A process finding one of another build there owns a single index.
 """
 
 import faulthandler
@@ -48,7 +48,7 @@ _log = logging.getLogger(__name__)
 
 _LOG_BYTES = 500_000
 _REQUEST_SECONDS = 10.0
-"""Longest wait for the request of a client that came."""
+"""Longest wait for the request of a connected client."""
 
 
 def own(
@@ -59,16 +59,16 @@ def own(
     build: Build | None = None,
     over_tcp: bool = False,
 ) -> None:
-    """Own the index in a folder until nobody needs it, or SIGTERM, and others that clients bring meanwhile.
+    """Own the index in a folder, and others brought by clients, until nobody needs them or SIGTERM.
 
     One line of JSON on standard output tells clients to come: `null`, or the failure.
 
     Parameters:
         folder: of the index; exists.
-        root: the indexed folder or file, as the starting client says; None if unknown.
-        host: folder where clients bring further indexes, unless another process does so there; None for no others.
+        root: the indexed folder or file, from the starting client; None if unknown.
+        host: folder where clients bring further indexes, unless another process serves it; None for no others.
         build: build the owner reports; by default the real one.
-        over_tcp: listen on the loopback address though there are unix sockets.
+        over_tcp: listen on the loopback address despite unix sockets.
     """
     lock = _lock_of(host) if host else None
     _keep_log((host if host and lock else folder) / LOG_FILE)
@@ -93,7 +93,7 @@ def own(
 
 
 class _Door(NamedTuple):
-    """The door at which clients bring further indexes."""
+    """The door where clients bring further indexes."""
 
     host: Path
     listener: socket.socket
@@ -101,7 +101,7 @@ class _Door(NamedTuple):
 
 
 def _lock_of(host: Path) -> PrivateLock | None:
-    """Lock the place of the process that serves all clients; None if another process holds it."""
+    """Take the lock of the process serving all clients; None if another process holds it."""
     lock = lock_in(host, OWNER_LOCK, 0)
     try:
         lock.acquire()
@@ -140,7 +140,7 @@ class _Owner:
         Thread(target=self._serve, args=(owned,), name=f"owner of {folder.name}").start()
 
     def run(self, door: _Door | None) -> None:
-        """Take the indexes that clients bring, until none is left; then close the door."""
+        """Take indexes brought by clients, until none is left; then close the door."""
         signal.signal(signal.SIGTERM, lambda *_: self.end())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         with selectors.DefaultSelector() as selector:
@@ -157,7 +157,7 @@ class _Owner:
             door.listener.close()
 
     def end(self) -> None:
-        """Close all indexes soon, whoever needs them."""
+        """Close all indexes soon, despite any users."""
         self._is_told_to_end = True
         self._look()
 
@@ -188,7 +188,7 @@ class _Owner:
             Thread(target=self._answer, args=(wire, door.address), name="request", daemon=True).start()
 
     def _answer(self, wire: Wire, address: Address) -> None:
-        """Answer a client that brings an index."""
+        """Answer a client bringing an index."""
         try:
             wire.send(self._answered(wire.receive(_REQUEST_SECONDS), address))
         except (ConnectionError, SharingError) as error:
@@ -243,7 +243,7 @@ class _PrivateLog(RotatingFileHandler):
             os.dup2(self.stream.fileno(), 2)
 
     def doRollover(self) -> None:  # noqa: N802 - of the library
-        """Begin a new file, also for standard error: Windows renames no file that a descriptor holds open."""
+        """Begin a new file, also for standard error: Windows renames no file held open by a descriptor."""
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 2)
         os.close(nothing)

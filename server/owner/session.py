@@ -125,9 +125,6 @@ class Session:
     def call(self, method: str) -> Iterator[Opened]:
         """Keep the index open during the block. A change of options is awaited first.
 
-        Parameters:
-            method: the called method.
-
         Raises:
             LeavingError: the owner leaves, and has no more running work to await.
         """
@@ -176,7 +173,7 @@ class Session:
             return names(self._connections)
 
     def rest(self, seconds: float) -> bool:
-        """Let an index rest that nobody asked for so long, though clients are connected; return whether it does now.
+        """Close the store of an index idle for so long, even with connected clients; return whether it is closed now.
 
         Raises:
             StoreError: its store cannot be closed.
@@ -317,7 +314,7 @@ class Session:
             return is_done
 
     def _reopen(self, greeting: Greeting, *, only_new: bool) -> None:
-        """Open the index with a client's options, or as it was where that fails; no call may be running."""
+        """Open the index with a client's options, or with the former ones if that fails; no call may be running."""
         with self._changed:
             self._require_not_ended()
             before, self._opened = self._opened, None

@@ -163,7 +163,7 @@ class Opened:
         self._lock = Lock()
 
     def line(self, method: str, arguments: Mapping[str, Any]) -> Line[Any]:
-        """Return the runs a call shares: those of the same method and arguments. An update of paths shares none."""
+        """Return the runs a call shares: runs of the same method and arguments. An update of paths shares none."""
         call = partial(getattr(self.index, method), **arguments)
 
         def work(report: Report, cancelled: Callable[[], bool]) -> object:
@@ -222,7 +222,7 @@ class Followers:
         self._awaited: Client | None = None
 
     def opened(self, opened: Opened, awaited: Client | None) -> None:
-        """Take an index opened in the place of the one before; it is followed if any client wants that.
+        """Take an index opened in place of the former one; it is followed if any client wants it.
 
         Parameters:
             awaited: the watch begins when this client follows too, or has left.

@@ -14,7 +14,7 @@ _LENGTH = struct.Struct(">I")
 _LONGEST = 256 << 20
 """Bytes of a message. A page of a hundred results has less than a hundredth of them."""
 _USUAL = 1 << 18
-"""Bytes of a message that is read by an event loop."""
+"""Largest message, in bytes, read by an event loop."""
 _PATIENCE_SECONDS = 30.0
 """Longest wait for the rest of a begun message, or for the other side to take one."""
 
@@ -55,7 +55,7 @@ class Wire:
         return decoded(self.receive_encoded(seconds))
 
     def receive_encoded(self, seconds: float | None = None) -> bytes:
-        """Wait for a message and return it as it was sent; raises as `receive` does, but for what is no JSON."""
+        """Wait for a message and return its bytes; raises as `receive` does, except for invalid JSON."""
         if not self.is_readable(seconds):
             raise ConnectionAbortedError("no message came in time")
         self._connection.settimeout(_PATIENCE_SECONDS)
@@ -83,7 +83,7 @@ class Wire:
         return self._here() or await to_thread.run_sync(self.receive_encoded)
 
     def _here(self) -> bytes:
-        """Return the message that has begun if it is here whole, so that nobody waits for it; else nothing."""
+        """Return the arriving message if it is here whole, without waiting; else nothing."""
         self._connection.settimeout(0)
         with _as_connection_error():
             begun = self._connection.recv(_LENGTH.size, socket.MSG_PEEK)
@@ -138,7 +138,7 @@ def decoded(message: bytes) -> Message:
 
 @contextmanager
 def _as_connection_error() -> Iterator[None]:
-    """Turn every socket error into ConnectionError: all are handled alike."""
+    """Turn every socket error into ConnectionError: all are handled in the same way."""
     try:
         yield
     except ConnectionError:

@@ -34,7 +34,7 @@ class Choice:
     Attributes:
         strategy: a name known to `options_of`.
         values: of its options, in the form read by `options_of`.
-        reason: of a recommendation; empty when somebody asked for it.
+        reason: of a recommendation; empty when the user asked for it.
     """
 
     strategy: str = _BY_CONTENT

@@ -68,7 +68,7 @@ def listed_document(root: Path, path: str, settings: Settings, workers: Workers)
 
     Parameters:
         root: the real path of an indexed folder or file.
-        path: relative to it; the name of a file that is the root itself.
+        path: relative to it; the file's name if the root is a file.
 
     Raises:
         NotIndexedError: it does not exist, is a folder, or is left out.

@@ -139,7 +139,7 @@ def _cell(column: Column, start: int, end: int) -> str:
 
 def _shown(column: Column, region: Region) -> str:
     text = column.made.document.text
-    # Of a line break "\r\n", only the end shows.
+    # Only the end of a line break "\r\n" shows.
     end = region.end - text[region.start : region.end].endswith("\r")
     parts: list[str] = []
     done = region.start

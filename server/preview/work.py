@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cqm.server.preview.choice import InForce
 
 MOST_CHARACTERS = 400_000
-"""Of a part of a file; its lines may be of any length."""
+"""Longest part of a file; its lines may be of any length."""
 _Report = tuple[tuple[Chunk, ...], ChunkStatistics, tuple[str, ...], str]
 
 
@@ -114,7 +114,7 @@ def _cut(task: _Cutting) -> _Report:
     redacted = redact(task.document.text, task.document.path, task.secrets)
     text = redacted.text
     if task.lines:
-        # Only now: what is around a secret identifies it.
+        # Only now: the text around a secret identifies it.
         text = "\n".join(text.split("\n")[task.lines[0] - 1 : task.lines[1]])[:MOST_CHARACTERS]
     document = replace(task.document, text=text)
     report = chunk(document, options_of(task.strategy, task.values, **models), sentence_vectors)

@@ -53,7 +53,6 @@ class QualityReport:
     """Numbers about the chunks of a tree.
 
     Attributes:
-        root: the folder or file.
         documents: number of chunked files.
         bytes, characters, tokens: of them; tokens are estimated.
         mean_tokens, median_tokens, p95_tokens, largest_tokens: of a chunk.
@@ -105,9 +104,6 @@ def quality_report(
     root: Path, options: IndexOptions, *, report: Callable[[Progress], None] = lambda _: None
 ) -> QualityReport:
     """Chunk and measure all files an index of the tree would hold; nothing is indexed.
-
-    Parameters:
-        root: a folder or file.
 
     Raises:
         ScanError: the root can't be read.

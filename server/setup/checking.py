@@ -19,13 +19,13 @@ _MOST_CHARACTERS = 300
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The words of a client about its servers.
+    """A client's report about its servers.
 
     Attributes:
         client: its name for people.
         command: as it was run.
-        said: its words about CQM, or why there are none.
-        connects: whether they are good; None if they tell nothing of that.
+        said: its words about CQM, or the reason why there are none.
+        connects: whether it connects; None if the words don't tell.
     """
 
     client: str

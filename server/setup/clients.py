@@ -1,7 +1,7 @@
-"""Agents' clients, a row each: how they are found, which files they read, and what an entry looks like there.
+"""Agents' clients, a row each: signs of their presence, the files they read, and the form of an entry there.
 
-Sources are the clients' own documents of November 2026, and the files which Claude Code, Codex, Gemini CLI, Qwen Code,
-Copilot CLI, opencode and Cline write themselves. `docs/clients.md` lists them.
+Sources are the clients' own documents of November 2026, and files written by Claude Code, Codex, Gemini CLI, Qwen Code,
+Copilot CLI, opencode and Cline. `docs/clients.md` lists them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ def _gemini(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
 
 
 def _qwen(command: Sequence[str], variables: Mapping[str, str]) -> Entry:
-    # Its model would know no tool of ours before it looks for one; it reads no `_meta` that says which to load.
+    # Its model would know none of our tools before looking for one; it reads no `_meta` naming those to load.
     return {**_plain(command, variables), "alwaysLoadTools": True}
 
 
@@ -90,18 +90,18 @@ class ConfigFile:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A program which starts MCP servers.
+    """A program that starts MCP servers.
 
     Attributes:
         id: its name for `--client`.
         name: for people.
-        programs: names of its command; one of them on the path means that it is installed.
-        folders: templates; one of them on disk means that it is installed.
-        user: the user's file; None where it reads only a project's.
+        programs: names of its command; one on the path means it is installed.
+        folders: templates; one on disk means it is installed.
+        user: the user's file; None if it reads only a project's.
         project: a project's file.
         instructions: a template of the user's file with instructions.
         project_instructions: a project's file with instructions.
-        check: arguments which have its program try the servers and tell.
+        check: arguments for its program to try the servers and report.
         starts_elsewhere: it starts servers outside of the project and reports no roots, so the entry names the folder.
         note: a further step for the user.
     """

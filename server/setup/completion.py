@@ -37,7 +37,7 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 """
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the one under the cursor, without a sign that joins the two, and that one."""
+        """Return the words before the one under the cursor, without a joining sign, and that one."""
         words, word = super().get_completion_args()
         return (words[:-1] if words[-1:] == ["="] else words), word
 
@@ -78,7 +78,7 @@ fi
 
 
 class FishOfCqm(FishComplete):
-    """Completion for fish, with helps that have commas, and with the name before the value of `--mode=e`."""
+    """Completion for fish, with commas in helps, and with the name before the value of `--mode=e`."""
 
     source_template = """\
 function %(complete_func)s
@@ -185,5 +185,5 @@ def register() -> None:
 
 def script(command: click.Command, program: str, shell: str) -> str:
     """Return the script of a shell, one of `SHELLS`."""
-    # That of bash itself starts bash to ask for its version.
+    # The one of bash starts bash to ask for its version.
     return ShellComplete.source(SHELLS[shell](command, {}, program, VARIABLE))

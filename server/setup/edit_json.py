@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cqm.server.setup.edits import BrokenFileError, line_of, newline_of
 
 _STRING = r'"(?:[^"\\\n]|\\.)*+"?+'
-"""A string or comment that nothing closes reaches to the end, or to that of its line: many cost no more than one."""
+"""An unclosed string or comment reaches to the end of the file or of its line: many cost no more than one."""
 _COMMENTS = re.compile(rf"(?P<kept>{_STRING})|//[^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?+")
 _TRAILING_COMMAS = re.compile(rf"(?P<kept>{_STRING})|,(?=\s*+[}}\]])")
 _DECODER = json.JSONDecoder(parse_constant=str)
@@ -212,7 +212,7 @@ def _comma(document: _Document, end: int) -> int:
 
 
 def _line_end(document: _Document, start: int, close: int) -> int:
-    """Return the end of a line with the comments behind a value; `start` where the object closes in that line."""
+    """Return the end of a line with the comments behind a value; `start` if the object closes in the line."""
     at = start
     for comment in _COMMENTS.finditer(document.text, start, close):
         if "\n" in document.text[at : comment.start()]:

@@ -13,17 +13,17 @@ from cqm.index.disk.beneath import NotRegularError, read_small
 from cqm.index.disk.durable import sync_folder
 
 MOST_BYTES = 32 << 20
-"""Of a file; Claude Code's with the history of years has a tenth of it."""
+"""Largest file; Claude Code's with the history of years has a tenth of it."""
 
 _BACKUP = ".cqm-backup"
 
 
 class RefusedError(CqmError):
-    """A client's file is left as it is: it can't be read, or leads elsewhere."""
+    """A client's file is left unchanged: it can't be read, or leads elsewhere."""
 
 
 class UnreadableError(RefusedError):
-    """A client's file can't be read, so nobody knows what is in it."""
+    """A client's file can't be read: its contents are unknown."""
 
 
 def backup_of(path: Path) -> Path:
@@ -97,14 +97,14 @@ def replace(path: Path, data: bytes, expected: bytes | None) -> None:
 
 
 def _give_owner_of(path: Path, new: Path) -> None:
-    """Give a file that takes the place of another the same owner and group, as of a user's files under sudo."""
+    """Give a replacing file the owner and group of the old one, as for a user's files under sudo."""
     old, made = path.stat(), new.stat()
     if sys.platform == "win32" or (old.st_uid, old.st_gid) == (made.st_uid, made.st_gid):
         return
     try:
         os.chown(new, old.st_uid, old.st_gid)
     except PermissionError as error:
-        # A group that this user is not in is lost, as editors lose it.
+        # A group without this user is lost, as in editors.
         if old.st_uid != made.st_uid:
             raise RefusedError("it belongs to another user", remedy="Have that user run cqm setup.") from error
 
@@ -127,7 +127,7 @@ def keep_backup(path: Path, data: bytes) -> None:
 
 
 def delete(path: Path, expected: bytes | None, bounds: Sequence[Path]) -> None:
-    """Delete a file, and folders above that are empty then.
+    """Delete a file, and folders above it left empty.
 
     Parameters:
         path: of the file, not of a link to it.

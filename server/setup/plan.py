@@ -55,8 +55,8 @@ class Spot:
         kind: "server" or "instructions".
         file: absolute; it may be a link.
         path: keys down to the entry.
-        bounds: folders that a link may lead into.
-        lacks: the option without which the entry cannot be written, with the reason; empty for none.
+        bounds: folders a link may lead into.
+        lacks: an option missing to write the entry, with the reason; empty for none.
     """
 
     client: str
@@ -74,10 +74,10 @@ class Change:
     """A planned change of a file.
 
     Attributes:
-        detail: why, for people.
+        detail: the reason, for people.
         before: its bytes; None for no file.
         after: its bytes afterwards; None for no file.
-        was_ours: it had an entry of ours already, so that it is no file of the user's own to give back.
+        was_ours: it had an entry of ours already: it is no file of the user's own to give back.
     """
 
     spot: Spot
@@ -129,7 +129,7 @@ def _planned(spot: Spot, pending: Mapping[Path, bytes | None], *, removes: bool,
 
 
 def _unparsed(spot: Spot, real: Path, data: bytes | None, why: str, *, removes: bool) -> Change:
-    """Refuse a file that is not as its client's documents say; nothing is to be removed from one without our name."""
+    """Refuse a file unlike its client's documents; one without our name has nothing to remove."""
     if not removes:
         return Change(spot, Action.REFUSED, real, why)
     if _NAME not in (data or b""):
@@ -155,7 +155,7 @@ def _entry(spot: Spot, real: Path, data: bytes | None, text: str, *, replaces: b
 
 
 def _removal(spot: Spot, real: Path, data: bytes | None, text: str) -> Change:
-    """Plan to give back the file as it was, or, if it changed since, as it is without our entry."""
+    """Plan to restore the former file, or, if it changed since, the present one without our entry."""
     old = entry_in(text, spot.form, spot.path)
     if data is not None and old is None and backup_of(real).exists():
         return Change(spot, Action.DISCARD, real, "has no entry", data, data)

@@ -39,7 +39,7 @@ class Asked:
     """The options of `cqm setup`.
 
     Attributes:
-        clients: names; all that are found when empty.
+        clients: names; all found ones when empty.
         project: write files of the project in the working folder, not the user's.
         remove: undo.
     """
@@ -69,15 +69,13 @@ def setup(asked: Asked, machine: Machine, here: Path) -> int:
     texts = planned([*_texts(rows, asked, machine, root)], removes=asked.remove, replaces=asked.replace)
     if asked.remove:
         texts = [change for change in texts if change.action is not Action.UNCHANGED]
-    if not asked.as_json:
-        show(line for change in servers for line in _plan_lines(change, removes=asked.remove))
-        _tell_variables(asked, machine, servers)
+    _show_plan(servers, asked)
+    _tell_variables(asked, machine, servers)
     changes = [*servers] if _agreed(servers, "Write these files?", asked) else []
-    is_declined = _is_asking(asked) and not changes and any(change.action.writes for change in servers)
+    is_declined = not changes and any(change.action.writes for change in servers)
     if not (asked.remove or asked.instructions or (_is_asking(asked) and not is_declined)):
         texts = []
-    if texts and not asked.as_json:
-        show(line for change in texts for line in _plan_lines(change, removes=asked.remove))
+    _show_plan(texts, asked)
     if texts and _agreed(texts, "Write these paragraphs for agents, too?", asked):
         changes += texts
     plan = [*servers, *texts]
@@ -146,6 +144,11 @@ def _found_lines(rows: Sequence[Client], machine: Machine) -> Iterator[str]:
         yield f"Not found on this machine: {', '.join(missing)}."
 
 
+def _show_plan(changes: Sequence[Change], asked: Asked) -> None:
+    if not asked.as_json:
+        show(line for change in changes for line in _plan_lines(change, removes=asked.remove))
+
+
 def _plan_lines(change: Change, *, removes: bool) -> Iterator[str]:
     """Tell of a change, with the lines which come and go; no other line of the file is shown, it may hold keys."""
     words = _WORDS.get(change.action, (str(change.action),))[0]
@@ -163,7 +166,7 @@ def _plan_lines(change: Change, *, removes: bool) -> Iterator[str]:
 
 
 def _difference(before: bytes, after: bytes) -> Iterator[str]:
-    """List removed and added lines between the first and the last that differ."""
+    """List removed and added lines between the first and the last difference."""
     old, new = (data.decode("utf-8", errors="replace").splitlines() for data in (before, after))
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
@@ -181,7 +184,7 @@ def _difference(before: bytes, after: bytes) -> Iterator[str]:
 
 def _tell_variables(asked: Asked, machine: Machine, servers: Sequence[Change]) -> None:
     left = other_variables(machine.variables)
-    if left and not asked.remove and any(change.action.writes for change in servers):
+    if left and not (asked.as_json or asked.remove) and any(change.action.writes for change in servers):
         say(f"Not written, since they may hold keys: {' '.join(left)}. Set these options in your cqm.yml.")
 
 

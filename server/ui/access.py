@@ -1,4 +1,4 @@
-"""Require the link with the token; answer all others with a page that explains it."""
+"""Require the link with the token; answer other requests with a page explaining it."""
 
 import hmac
 import secrets
@@ -28,7 +28,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 SIZED = {"Content-Security-Policy": f"{_POLICY}; style-src-attr 'unsafe-inline'"}
-"""Headers of a page whose elements have a size of their own in an attribute, which CQM writes."""
+"""Headers of a page with sizes of elements in attributes; CQM writes these."""
 
 STARTED = """<p>Open the link that <code>cqm ui</code> printed: it ends with a token. The token is new at each
 start.</p><p>Lost it? Stop that command with Ctrl-C, and run <code>cqm ui</code> again.</p>"""
@@ -48,13 +48,13 @@ _STRANGE = (
 
 
 class Gate:
-    """Let through who came by the link, and add the headers that keep a stranger's text harmless.
+    """Let visitors with the link through, and add headers keeping a stranger's text harmless.
 
     The pages stand in a folder of a random name, and the cookie is for that folder only. A browser sends cookies to
-    every port of a host, so another user's server on this machine would else get it.
+    every port of a host: another user's server on this machine would get it otherwise.
 
     Parameters:
-        hosts: names in the Host header, without port; others come from a page that tricks the browser (DNS rebinding).
+        hosts: names in the Host header, without port; others come from a page tricking the browser (DNS rebinding).
         start: tells others how to get in, as HTML.
     """
 

@@ -40,9 +40,9 @@ def make_app(library: Library, token: str, hosts: Iterable[str] = LOCAL_NAMES, *
     """Make the pages of a library, behind their gate.
 
     Parameters:
-        token: in the link that lets a browser in.
+        token: in the link for a browser.
         hosts: names of this machine in the Host header.
-        start: tells whoever has no access how to get the link, as HTML.
+        start: tells visitors without access how to get the link, as HTML.
     """
     routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in _endpoints(library).items()]
     static = _Kept(directory=Path(__file__).parent / "static")
@@ -52,7 +52,7 @@ def make_app(library: Library, token: str, hosts: Iterable[str] = LOCAL_NAMES, *
 
 
 def _endpoints(library: Library) -> Mapping[str, Callable[[Request], Any]]:
-    """Return what answers at each address."""
+    """Return the endpoint at each address."""
 
     def page(
         write: Callable[[Library, Mapping[str, str]], str], headers: Mapping[str, str] | None = None
@@ -78,7 +78,7 @@ def _endpoints(library: Library) -> Mapping[str, Callable[[Request], Any]]:
 
 
 def _agent(library: Library, request: Request) -> Response:
-    """Answer with the text that an agent gets."""
+    """Answer with the text an agent gets."""
     only = request.query_params.get("only", "")
     rank = int(only) if only.isdecimal() and len(only) < 4 else None  # noqa: PLR2004 - there are 30
     return PlainTextResponse(as_agent_sees(library, asked_of(request.query_params), rank))

@@ -1,4 +1,4 @@
-"""The last questions of agents, and of other clients, with the lines that each of them read."""
+"""The last questions of agents and other clients, with the lines each of them read."""
 
 import time
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ def _question(it: AskedQuestion, root: str, prefix: str, budget: int) -> str:
 
 
 def _where(it: AskedQuestion, root: str, prefix: str) -> str:
-    """Return the address of the page that answers the same; empty for none."""
+    """Return the address of the page with the same answer; empty for none."""
     if it.method == "search":
         mode = it.query.mode if it.query and it.query.mode is not SearchMode.HYBRID else ""
         return url("./", q=it.text, mode=mode, root=root if prefix else "")

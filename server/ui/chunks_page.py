@@ -26,7 +26,7 @@ class _Way:
 
     Attributes:
         least, most, usual: tokens wanted for a chunk.
-        options: from the tokens to the options of the strategy; limits follow the size, so that each size is allowed.
+        options: from the tokens to the options of the strategy; limits follow the size: each size is allowed.
     """
 
     least: int

@@ -1,4 +1,4 @@
-"""Lines of a file as a table: numbers, coloured words, and marks on the words that were asked for."""
+"""Lines of a file as a table: numbers, coloured words, and marks on the words asked for."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -11,10 +11,10 @@ from cqm.server.preview.words import Words, words_of
 LONGEST_LINE = 600
 """Characters shown of a line."""
 MOST_COLOURED = 60_000
-"""Characters that are coloured at once: Pygments may need the square of their number for a stranger's text."""
+"""Most characters coloured at once: Pygments may need the square of their number for a stranger's text."""
 
 _LONGEST_KEPT = 4_000
-"""Characters of an excerpt whose colours are kept: at most 3 MB of them."""
+"""Longest excerpt, in characters, to keep the colours of: at most 3 MB in all."""
 
 Spans = Mapping[int, Sequence[tuple[int, int]]]
 """Marked characters by line: first, and the one after the last, from 0."""

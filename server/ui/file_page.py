@@ -1,4 +1,4 @@
-"""A file as it is now: its lines with the chunks that the index cuts, its symbols, and who uses them."""
+"""A file's present text: its lines with their chunks, its symbols, and their uses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -59,7 +59,7 @@ def file_page(library: Library, given: Mapping[str, str]) -> str:
     """Write the page of a file around a line.
 
     Parameters:
-        given: `path` as shown; `line` to show, and `first`, the first of the page; `symbol` whose uses are listed.
+        given: `path` as shown; `line` to show, and `first`, the first of the page; `symbol` to list uses of.
 
     Raises:
         CqmError: the file is not in the index, or can't be read.
@@ -110,7 +110,7 @@ def _below(made: Preview, above: int) -> Preview:
 
 
 def uses_page(library: Library, given: Mapping[str, str]) -> str:
-    """Write the definitions of a symbol and the lines that use it.
+    """Write the definitions of a symbol and the lines using it.
 
     Parameters:
         given: `name` of the symbol; `path` of a file in the index to ask; `part` for a part of another page.
@@ -125,7 +125,7 @@ def uses_page(library: Library, given: Mapping[str, str]) -> str:
 
 
 def mentions(library: Library, given: Mapping[str, str]) -> str:
-    """List the issues that name a file; empty for none."""
+    """List the issues naming a file; empty for none."""
     path = given.get("path", "")
     opened, relative, prefix = library.locate(path)
     name = relative.rpartition("/")[2]

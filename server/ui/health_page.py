@@ -31,7 +31,7 @@ _PAUSE_SECONDS, _CALM_SECONDS = 0.6, 4.2
 _GLANCE_SECONDS = 0.3
 """Time between looks whether the browser left."""
 _STREAM_SECONDS = 120.0
-"""The browser asks again after this time, so that a page left open holds no connection for ever."""
+"""The browser asks again after this time: a page left open holds no connection for ever."""
 _MOST_FILES = 100_000
 """Files drawn: each takes half a kilobyte meanwhile."""
 _GOOD = {IndexState.COMPLETE, IndexState.RUNNING}
@@ -50,7 +50,7 @@ def health_page(library: Library, _given: Mapping[str, str]) -> str:
 
 
 def health(library: Library) -> str:
-    """Write the part of the page that changes."""
+    """Write the changing part of the page."""
     return "".join(_card(library, name) for name in library.roots)
 
 
@@ -74,7 +74,7 @@ async def health_events(library: Library, is_gone: Callable[[], Awaitable[bool]]
 
 
 def tree(library: Library, given: Mapping[str, str]) -> str:
-    """Draw the files that an index holds; during the first index those in scope, by names and sizes alone."""
+    """Draw the files of an index; during the first index, those in scope, by names and sizes alone."""
     from cqm.index.status.status import read_sizes  # start-up time of servers, here and below
 
     name = given.get("root", "")
@@ -110,7 +110,7 @@ def status_card(status: IndexStatus, work: str = "", more: Iterable[tuple[str, s
     """Draw the state of an index.
 
     Parameters:
-        work: what is going on, and notes, as HTML.
+        work: the running work, and notes, as HTML.
         more: further facts, with HTML as values.
     """
     updated = f"{freshness_text(status.freshness)}, updated {ago(status.updated_at, now=time.time())}"
@@ -175,7 +175,7 @@ def _facts(status: IndexStatus) -> Iterator[tuple[str, str]]:
 
 
 def _memory(folder: Path) -> str:
-    """Resident memory of the process that has the index open; empty where the system does not tell."""
+    """Return the resident memory of the process with the open index; empty if the system does not tell."""
     address = read_address(folder)
     try:
         told = Path(f"/proc/{address.pid}/status").read_text(encoding="ascii") if address else ""
@@ -202,7 +202,7 @@ def _bars(title: str, counts: Mapping[str, int]) -> str:
 
 
 def _lists(library: Library) -> str:
-    """List the files that are not, or not wholly, in the indexes."""
+    """List the files left out of the indexes, wholly or partly."""
     parts = []
     for name in library.roots:
         try:

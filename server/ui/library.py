@@ -1,4 +1,4 @@
-"""The indexes that a page is about, and their files by the paths a page shows."""
+"""The indexes of a page, and their files by the paths shown."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,15 +23,15 @@ _EDITORS = {
     "zed": "zed://file/{path}:{line}",
     "idea": "idea://open?file=/{path}&line={line}",
 }
-"""Addresses that open a line of a file, by `ui.editor`; "none" has no row."""
+"""Addresses to open a line of a file, by `ui.editor`; "none" has no row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """All that the pages show.
+    """Everything shown on the pages.
 
     Attributes:
-        folders: as they were given; a link among them may lead elsewhere later.
+        folders: as given; a link among them may lead elsewhere later.
         opening: set while another thread opens the indexes: nothing waits for it then.
     """
 
@@ -54,7 +54,7 @@ class Library:
         return self.workspace.settings
 
     def opened(self, name: str) -> OpenIndex:
-        """Open the index of a root by its name; bring it up to date and follow its files, unless that was done.
+        """Open the index of a root by its name; bring it up to date and follow its files, unless done before.
 
         Raises:
             OpeningError: another thread opens it.
@@ -78,7 +78,7 @@ class Library:
         return joined(query, each_answer({name: partial(self._asked, name, each) for name in names}))
 
     def _askable(self, roots: Mapping[str, Path]) -> list[str]:
-        """Name the roots that are there, or whose last index is open; all if none is."""
+        """Name the roots that exist or have an open index; all if none has."""
         return [it for it, root in roots.items() if root.exists() or self.workspace.opened(root)] or list(roots)
 
     def _asked(self, name: str, query: Query) -> Answer:
@@ -105,7 +105,7 @@ class Library:
                 yield f"Indexing {folder} goes on, and what is missing cannot be found: {pace_text(job.progress)}."
 
     def locate(self, path: str) -> tuple[OpenIndex, str, str]:
-        """Find the index of a shown path; return it with the path in it, and what stands before that on pages.
+        """Find the index of a shown path; return it with the path in it, and the prefix of that path on pages.
 
         Raises:
             PathRefusedError: it belongs to no root, or is no path.
@@ -136,7 +136,7 @@ class Library:
         return opened, relative
 
     def editor_links(self) -> Callable[[str, int], str]:
-        """Return what writes the address of a shown path and line in the user's editor; empty where none is wanted."""
+        """Return a writer of addresses in the user's editor for a shown path and line; empty ones if none is wanted."""
         form, roots = _EDITORS.get(self.settings.ui.editor, ""), self.roots
         wholes = {name: root for name, root in roots.items() if root.is_file()}
 
@@ -152,5 +152,5 @@ class Library:
 
 
 def make_library(roots: Sequence[Path], workspace: Workspace, workers: Workers) -> Library:
-    """Make the library of some roots, whose indexes are opened when they are asked for."""
+    """Make the library of some roots; their indexes are opened on demand."""
     return Library(tuple(roots), workspace, workers)

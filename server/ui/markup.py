@@ -57,13 +57,13 @@ def choice(name: str, values: Iterable[str], chosen: str) -> str:
 
 
 def sentence(line: str) -> str:
-    """Return a note of an answer as a sentence that stands by itself."""
+    """Return a note of an answer as a sentence of its own."""
     said = line.removeprefix("Note: ")
     return f"{said[:1].upper()}{said[1:]}" if said != line else line
 
 
 def notes(lines: Iterable[str]) -> str:
-    """Write sentences of CQM that a reader should not miss."""
+    """Write sentences of CQM for readers not to miss."""
     items = "".join(f"<li>{safe(line)}</li>" for line in lines)
     return f"<ul class='notes'>{items}</ul>" if items else ""
 

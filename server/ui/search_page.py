@@ -42,7 +42,7 @@ _BAR = 120
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question of the form and the facets; empty values ask for anything, and `unknown` is a mode that is none."""
+    """A question of the form and the facets; empty values ask for anything, and `unknown` is an unknown mode."""
 
     q: str = ""
     mode: str = SearchMode.HYBRID.value
@@ -161,7 +161,7 @@ def _written(library: Library, asked: Asked, query: Query, answer: Answer, secon
 
 
 def _unknown(library: Library, asked: Asked) -> Iterator[str]:
-    """Tell parameters of the address naming nothing, and what was taken in their place."""
+    """Name unknown parameters of the address, and the values used in their place."""
     if asked.unknown:
         modes = ", ".join(it.value for it in SearchMode)
         yield f"mode {asked.unknown}: expected one of {modes}. These are the results of {asked.mode}."

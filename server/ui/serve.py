@@ -24,7 +24,7 @@ from cqm.server.workspace.workspace import Workspace
 _HOST = "127.0.0.1"
 _RANDOM_BYTES = 24
 _FIRST_QUESTIONS = tuple(Query(text, limit=1, mode=SearchMode.LEXICAL) for text in ("where is it first", "itIsNowhere"))
-"""A sentence and a name: what they load, the questions of a person find there. No model of a service is asked."""
+"""A sentence and a name: they load everything for a person's questions. No model of a service is asked."""
 
 
 def serve_ui(roots: Sequence[Path], settings: Settings, *, port: int = 0, opens: bool = True) -> None:
@@ -75,7 +75,7 @@ def opened_library(roots: Sequence[Path], settings: Settings) -> Iterator[Librar
 
 @contextmanager
 def pages_beside(roots: Sequence[Path], settings: Settings) -> Iterator[Pages | None]:
-    """Make the pages that stand beside the MCP server; none where only one part of a process can have an index open."""
+    """Make the pages beside the MCP server; none if only one part of a process can have an index open."""
     if not settings.index.shared:
         yield None
         return

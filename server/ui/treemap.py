@@ -12,7 +12,7 @@ _WIDTH, _HEIGHT = 1_000.0, 420.0
 MOST_CELLS = 110
 _TINTS = 6
 _LEAST_WIDTH, _LEAST_HEIGHT = 56.0, 18.0
-"""Of a rectangle with its name in it."""
+"""Smallest rectangle with its name in it."""
 _CHARACTER, _PADDING = 7.4, 12.0
 """Width of a character of a name, about, and the room beside a name."""
 
@@ -34,7 +34,7 @@ class _Node:
     files: list[Sized] = field(default_factory=list)
 
     def inside(self) -> list["_Node"]:
-        """Return what is in a folder, largest first; nothing of a file."""
+        """Return the contents of a folder, largest first; nothing for a file."""
         files = (_Node(it.path, it.size, Counter({it.language: it.size})) for it in self.files)
         return sorted([*self.folders, *files], key=lambda it: -it.size)
 
@@ -70,7 +70,7 @@ def treemap(files: Iterable[Sized]) -> str:
 
 
 def _tree_of(files: Iterable[Sized]) -> _Node:
-    """Return the root of the folders with their files; each folder counts what is below it."""
+    """Return the root of the folders with their files; each folder counts everything below it."""
     folders = {"": _Node("")}
     for file in files:
         path = file.path.rpartition("/")[0]

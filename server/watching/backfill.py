@@ -16,7 +16,7 @@ Improve = Callable[[Callable[[], bool]], Improved]
 
 
 def improved_line(improved: Improved) -> str:
-    """Report chunks embedded anew after waiting for a model."""
+    """Report chunks embedded again after waiting for a model."""
     rest = f", {improved.lacking:,} still wait" if improved.lacking else ""
     return (
         f"{number(improved.embedded, 'chunk')} of {number(improved.files, 'file')} that waited for their model are"
@@ -44,7 +44,7 @@ class Improver:
         self._stopped = Event()
 
     def after(self, summary: UpdateSummary, *, is_heavy: bool = False) -> UpdateSummary:
-        """Take up chunks an update left waiting, and an index that is heavy by now; return its summary."""
+        """Take up chunks left waiting by an update, and an index grown heavy; return its summary."""
         with self._lock:
             if (summary.lacking or is_heavy) and not self._stopped.is_set():
                 self._woken.set()

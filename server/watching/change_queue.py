@@ -30,7 +30,7 @@ class PendingChanges:
 
     Parameters:
         head: returns the checked-out commit and the folder's identity, or anything else to compare.
-        is_busy: whether somebody is writing to the whole tree: changes wait for the end.
+        is_busy: whether a program is writing to the whole tree: changes wait for the end.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class PendingChanges:
         return None
 
     def _look_at_head(self) -> None:
-        """Look at the commit now and then: a change that is told need not wait for a look."""
+        """Look at the commit now and then: a reported change need not wait for a look."""
         now = time.monotonic()
         if self._whole or now < self._look_at:
             return
@@ -157,7 +157,7 @@ class PendingChanges:
             self._whole = True
 
     def _is_held_up(self) -> bool:
-        """Whether changes wait because somebody is writing to the whole tree."""
+        """Whether changes wait because a program is writing to the whole tree."""
         if not self._is_busy():
             self._held_up_at = 0.0
             return False

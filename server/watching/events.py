@@ -37,7 +37,7 @@ class NativeTreeWatch:
     """Watch a tree recursively with watchdog, for systems where a tree costs as much as one folder.
 
     Parameters:
-        changed: called with each changed path, and False: what is to come for it is not known.
+        changed: called with each changed path, and False: further changes of it may follow.
     """
 
     def __init__(self, root: Path, *, changed: Callable[[Path, bool], None]) -> None:

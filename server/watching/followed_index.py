@@ -118,7 +118,7 @@ class FollowedIndex(Index):
         report: Callable[[Progress], None] = lambda _: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> UpdateSummary:
-        """Bring the index up to date; see `Index.update`. The backfill takes up what it leaves waiting."""
+        """Bring the index up to date; see `Index.update`. The backfill takes up chunks left waiting."""
         summary = super().update(paths, anew=anew, report=report, cancelled=cancelled)
         return self._after(summary)
 
@@ -129,7 +129,7 @@ class FollowedIndex(Index):
         report: Callable[[Progress], None] = lambda _: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> UpdateSummary:
-        """Take the index from a snapshot; see `Index.restore`. The backfill takes up what it leaves waiting."""
+        """Take the index from a snapshot; see `Index.restore`. The backfill takes up chunks left waiting."""
         summary = super().restore(file, report=report, cancelled=cancelled)
         return self._after(summary)
 
@@ -140,12 +140,12 @@ class FollowedIndex(Index):
         report: Callable[[Progress], None] = lambda _: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> UpdateSummary:
-        """Take a base of the team; see `Index.take`. The backfill takes up what it leaves waiting."""
+        """Take a base of the team; see `Index.take`. The backfill takes up chunks left waiting."""
         summary = super().take(name, report=report, cancelled=cancelled)
         return self._after(summary)
 
     def _after(self, summary: UpdateSummary) -> UpdateSummary:
-        """Have the backfill take up what an update leaves waiting."""
+        """Have the backfill take up chunks left waiting by an update."""
         improver = self._improver
         if improver is None:
             return summary
@@ -166,7 +166,7 @@ class FollowedIndex(Index):
         return improved
 
     def rest(self, seconds: float) -> bool:
-        """Let go of the store's memory if nobody used it for so long, and return whether it did; the next use opens it.
+        """Free the store's memory if it was unused for so long, and return whether it did; the next use opens it.
 
         Raises:
             StoreError: it cannot be closed.

@@ -41,7 +41,7 @@ _MASK = Mask(
 )
 _GONE_ERRORS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP})
 _ASIDE, _ASIDE_MASK = os.fsencode(os.devnull), Mask(InotifyConstants.IN_DELETE_SELF)
-"""A file outside of every tree, and an event that it never has: its watch only marks a place in the queue of events."""
+"""A file outside of every tree, and an event it never has: its watch only marks a place in the queue of events."""
 
 
 class InotifyWatch:
@@ -49,8 +49,8 @@ class InotifyWatch:
 
     Parameters:
         folders: lists the folders in scope at and below a folder, itself first; called again for each new folder.
-        changed: called with each changed path, a file, or a folder which came or went; and with whether it is a file
-            that is whole now: its writer closed it, or it was moved here.
+        changed: called with each changed path, a file or an appeared or vanished folder; and with whether it is a
+            complete file: its writer closed it, or it was moved here.
         lost: called when changes may have been missed, with the reason; an OSError when watches ran out.
     """
 
@@ -182,10 +182,10 @@ class _Reader(InotifyFD):
         self._is_idle = False
 
     def catch_up(self, seconds: float) -> bool:
-        """Wait until the events that are in the queue now were handled; return whether they were."""
+        """Wait until the events now in the queue are handled; return whether they are."""
         mark = _Mark()
         try:
-            # Looked at in this order: what left the queue before was handled by a reader that is idle now.
+            # In this order: events that left the queue before were handled by a reader idle now.
             if not self._bytes_in_queue() and self._is_idle:
                 return True
             descriptor = self.add_callback(_ASIDE, _ASIDE_MASK, mark, CallbackId(id(mark)))
@@ -202,14 +202,14 @@ class _Reader(InotifyFD):
         return int(size)
 
     def _check_inotify_fd(self) -> bool:
-        # Called by `read_events` when all events that it read before were handled. It waits for others, and reads none.
+        # Called by `read_events` when all events read before are handled. It then waits for others, and reads none.
         self._is_idle = True
         is_readable = super()._check_inotify_fd()
         self._is_idle = False
         return is_readable
 
     def handle_event(self, event: InotifyEvent) -> None:
-        """Handle an event; one that ends a watch is noted too."""
+        """Handle an event; note also the end of a watch."""
         super().handle_event(event)
         if event.is_ignored:
             with self._passing:
@@ -219,7 +219,7 @@ class _Reader(InotifyFD):
 
 
 class _Mark:
-    """Callbacks of a watch that has no events."""
+    """Callbacks of a watch without events."""
 
     def on_event(self, event: InotifyEvent) -> None:
         """Do nothing."""

@@ -1,6 +1,6 @@
-"""Mounts at, above and below a folder, where the system names them.
+"""Mounts at, above and below a folder, if the system names them.
 
-Changes by other machines make no events here, and a watch of a folder sees nothing of what is mounted over it later.
+Changes by other machines make no events here, and a watch of a folder sees nothing of a later mount over it.
 """
 
 import re
@@ -31,7 +31,7 @@ def remote_type(folder: Path, mounts: str | None = None) -> str:
 
 
 def mounts_below(folder: Path, mounts: str | None = None) -> frozenset[tuple[Path, str, str]]:
-    """Return the place, type and number of what is mounted below a folder; a new mount has a new number."""
+    """Return the place, type and number of each mount below a folder; a new mount has a new number."""
     mounts = _read() if mounts is None else mounts
     top = f" {_escaped(folder)}/"
     # Most systems have many mounts, and none below a project.

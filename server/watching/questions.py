@@ -1,4 +1,4 @@
-"""The last questions to an index, kept in the memory of its owner only: people see the lines that their agents read."""
+"""The last questions to an index, kept in the memory of its owner only: people see the lines their agents read."""
 
 import math
 import time
@@ -36,7 +36,7 @@ def durations(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, float]]:
     found = {}
     for method, seconds in by_method.items():
         ranked = sorted(seconds)
-        # Nearest rank: a time that was measured, also of a few.
+        # Nearest rank: a measured time, even of a few.
         p50, p95 = (ranked[math.ceil(share * len(ranked)) - 1] for share in (0.5, 0.95))
         found[method] = {"count": len(ranked), "p50_seconds": p50, "p95_seconds": p95, "last_seconds": seconds[0]}
     return found
@@ -50,10 +50,10 @@ class Questions:
         self._last: deque[AskedQuestion] = deque(maxlen=MOST)
 
     def add(self, client: str, method: str, arguments: Mapping[str, Any], result: object, began: float) -> None:
-        """Keep a call that was answered just now, if people may want to see it.
+        """Keep a call answered just now, if people may want to see it.
 
         Parameters:
-            client: who asked.
+            client: the name of the client.
             method, arguments: as called.
             began: when it was asked, seconds since the epoch.
         """

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 _EVENTS_SECONDS = 0.5
 """Longest wait for the events of changes made just before a call; they take some milliseconds."""
 IGNORE_FILES = frozenset({".gitignore", ".cqmignore"})
-"""Files whose change moves other files in or out of scope."""
+"""Files that move other files in or out of scope when they change."""
 
 Update = Callable[[frozenset[str] | None, Callable[[], bool]], UpdateSummary]
 """Brings paths up to date in the index (relative to the root, with "/"), or the whole tree for None.
@@ -74,7 +74,7 @@ class Watcher:
         """End; a running update stops at the next file.
 
         Parameters:
-            seconds: longest wait for that; None for any time.
+            seconds: longest wait; None for any time.
 
         Returns:
             Whether it has ended.
@@ -117,7 +117,7 @@ class Watcher:
                     self._watch()
                 self._bring_up_to_date(batch)
         except Exception as error:  # noqa: BLE001 - this thread's boundary
-            # Folders that are not watched any more must not count as fresh.
+            # Folders no longer watched must not count as fresh.
             _log.exception("The watch of %s ended.", self._root)
             self._say_problem(f"{self._root} is watched no more: unexpected {type(error).__name__}: {error}.")
         finally:

@@ -32,12 +32,12 @@ class Changing:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the files have changed, and what they say doesn't hold yet but will soon."""
+        """Whether the files have changed, and will apply soon but don't yet."""
         return self._followed.is_behind or (self._due is not None and not self._refused)
 
     @property
     def problem(self) -> str:
-        """Sentences telling why the settings in force are not what the files say; empty where they are."""
+        """Sentences telling why the settings in force differ from the files; empty if they don't."""
         if known := self._followed.problem or self._refused:
             return known
         return "The settings were changed a moment ago, and don't hold yet; ask again soon." if self.is_behind else ""

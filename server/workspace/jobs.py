@@ -26,8 +26,8 @@ class Job:
     """One run of an update.
 
     Calls waiting for the job want it, and so do calls told that it goes on. When the last of them is cancelled, the job
-    stops at the next file, and the index is consistent. Only calls of `index_path` stop one so: other tools join it
-    once more for the index itself, see `bring_in_step`.
+    stops at the next file, and the index is consistent. Only calls of `index_path` stop a job like this: other tools
+    join it again for the index itself, see `bring_in_step`.
     """
 
     def __init__(self, work: Work, name: str) -> None:

@@ -61,7 +61,7 @@ class OpenIndex:
 
     @property
     def index(self) -> OpenedIndex:
-        """The index as it is open now. One held alone is awaited while it is opened with other settings."""
+        """The open index. One held alone is awaited while it is opened with other settings."""
         with self._replacing:
             return self._index
 
@@ -102,10 +102,10 @@ class OpenIndex:
         return job if job and not job.is_done else None
 
     def start_or_join(self, *, anew: bool = False, retry: bool = False) -> Job:
-        """Join the running job comparing all files with the index, or start one.
+        """Join the running job that compares all files with the index, or start one.
 
         Parameters:
-            anew: rebuild the index; a running job which doesn't is followed by one which does.
+            anew: rebuild the index; a running job that doesn't is followed by one that does.
             retry: only try failed files again; any running job does so too.
         """
         with self._lock:
@@ -129,10 +129,10 @@ class OpenIndex:
         self.index.close()
 
     def _put_in_force(self, settings: Settings) -> None:
-        """Take changed settings; open the index anew where they are about more than answers, and compare its files.
+        """Apply changed settings; reopen the index if they are about more than answers, and compare its files.
 
         Raises:
-            CqmError: it can't be opened so; all stays as it was.
+            CqmError: it can't be opened with them; nothing changes then.
         """
         if settings.index.shared != self.settings.index.shared:
             message = f"index.shared: {str(settings.index.shared).lower()} holds from the next start of this process."
@@ -144,7 +144,7 @@ class OpenIndex:
         if settings.index.shared:
             opened = self._reopen(settings, is_changed=True)
             with self._lock:
-                # Calls that have the former one go on; its job is done by the owner with the new options.
+                # Calls with the former index go on; its job is done by the owner with the new options.
                 retired = self._exchange(opened, settings)
             self._retired.append(retired)
             retired.retire()
@@ -161,7 +161,7 @@ class OpenIndex:
         return before
 
     def _replace(self, settings: Settings) -> None:
-        """Close the index, which nobody else can have, and open it with other settings, or as it was."""
+        """Close the index, which has no other users, and open it with other settings, or with the former ones."""
         with self._lock:
             self._closing = True
             if job := self.running_job():
@@ -222,11 +222,11 @@ class Workspace:
         return self._base.settings
 
     def root_of(self, path: Path, allowed: Path) -> Path:
-        """Find the root whose index answers for a path, at or above it and not above the allowed root.
+        """Find the root of a path's index, at or above the path and not above the allowed root.
 
         It is the nearest project with an index; without one, the nearest project; else the allowed root. So paths below
-        one root share one index, and the index of a folder inside a project never hides the project's. A work tree of
-        git inside its project has an index of its own, since the project's leaves it out.
+        one root share one index, and the index of a folder inside a project never hides the project's. A git work tree
+        inside its project has an index of its own, since the project's leaves it out.
 
         Raises:
             SettingsError: the cqm.yml of a folder in between is not valid.
@@ -258,7 +258,7 @@ class Workspace:
             return opened
         with self._lock:
             opening = self._opening.setdefault(root, Lock())
-        # A lock for each root: an owner or store that takes a minute delays no other root.
+        # A lock for each root: a slow owner or store delays no other root.
         with opening:
             if root not in self._open:
                 settings = self.settings.for_root(root)
@@ -269,7 +269,7 @@ class Workspace:
 
     def _opened(self, root: Path, settings: Settings, *, is_changed: bool = False) -> OpenedIndex:
         noted, before = partial(self._note, root), self._notices.pop(root, "")
-        # Of clients with different settings, the one whose settings held has its new ones, and the others are told.
+        # Of clients with different settings, the one with settings in force gets its new ones; the others get a note.
         adopts = is_changed and not before
         try:
             return open_index(root, settings, adopts=adopts, noted=noted, remembered=self._remembered)
@@ -278,7 +278,7 @@ class Workspace:
             raise
 
     def settings_problem(self, root: Path) -> str:
-        """Sentences telling why the settings in force are not what the files say now; empty where they are."""
+        """Sentences telling why the settings in force differ from the files; empty if they don't."""
         opened = self._open.get(root)
         found = [opened.changing.problem if opened else "", self._base.problem]
         return " ".join(dict.fromkeys(filter(None, found)))
@@ -306,7 +306,7 @@ class Workspace:
                 opened.close()
 
     def notice(self, root: Path) -> str:
-        """Sentences telling that other settings than the root's are in force, or not yet; empty when its own are."""
+        """Sentences telling that the root's own settings are not, or not yet, in force; empty if they are."""
         from_start = from_the_start(self._started, self._base.settings)
         return " ".join(filter(None, [self._notices.get(root), self.settings_problem(root), from_start]))
 
@@ -324,11 +324,11 @@ class Workspace:
         from cqm.index.status.status import read_status  # start-up time
 
         opened = self._open.get(root)
-        # A cqm.yml that is broken meanwhile does not hide the index.
+        # A cqm.yml broken meanwhile does not hide the index.
         return read_status(root, opened.index.options if opened else self.settings.index_options(root))
 
     def statuses(self) -> list[IndexStatus]:
-        """Ask the open indexes for their status; one that cannot tell now is left out."""
+        """Ask the open indexes for their status; leave out one unable to tell now."""
         found = []
         for opened in tuple(self._open.values()):
             with suppress(CqmError):
@@ -345,7 +345,7 @@ class Workspace:
             opening = list(self._opening.values())
         with ExitStack() as closing:
             for lock in opening:
-                # An index that is being opened is among the open ones then.
+                # An index being opened is among the open ones then.
                 closing.enter_context(lock)
             while self._open:
                 closing.callback(self._open.popitem()[1].close)

@@ -36,7 +36,7 @@ IMPORTED = (
     "cqm.server.cli.main",
     "cqm.server.cli.commands",
     "cqm.server.cli.search",
-    "cqm.server.cli.telling",
+    "cqm.server.cli.symbols",
     "cqm.server.doctor.doctor",
     "cqm.server.cli.indexes",
     "cqm.server.cli.preview",

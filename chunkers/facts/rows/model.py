@@ -92,7 +92,7 @@ class Syntax:
         weighed: functions counting a node's branches, by node type.
         bodies: types of executed nodes; a symbol without one has no complexity.
         calls: finds the callee of a call, up to its arguments, by the call's type.
-        names: types of nodes which use a name.
+        names: types of nodes using a name.
         unused: finds the child naming a member or argument instead of using a name, by its parent's type.
         imports: finds the names a node binds to definitions of other files, by node type.
         fields: finds the fields of the surrounding type declared or assigned by a node, by node type.
@@ -100,10 +100,10 @@ class Syntax:
         heads: types of nodes with the parameters and the declared result of a function.
         parameters, returns: read such a head.
         decorators: types of nodes for decorators, attributes or annotations.
-        comments: chooses the comments which are documentation.
+        comments: chooses the documentation among comments.
         docstring: finds the documentation inside a symbol's node.
         joined: treat successive clauses of the same name as one symbol.
-        sections: types of nodes which set the visibility of the following members of a type.
+        sections: types of nodes setting the visibility of the following members of a type.
         told: see `Told`, by node type; the names belong to the scope around the node.
         visibility: of a symbol by itself.
         exported: tells if other modules can name a symbol, from its visibility, statements about it, and whether they

@@ -27,7 +27,7 @@ class Uses:
         calls: callees.
         names: all names used, as in the source.
         fields: declared or assigned for the type around it.
-        methods: declared for that type without being their symbols.
+        methods: declared for the type without being their symbols.
     """
 
     branches: int = 0

@@ -118,7 +118,7 @@ _CONFIGURED = re.compile(rb"@(?P<name>\w+)@")
 
 
 def _without_configured(source: bytes) -> bytes:
-    """Make comments of the rows of a template that stand for some commands, and words of its other variables."""
+    """Turn rows of a template standing for commands into comments, and its other variables into words."""
     return _CONFIGURED.sub(rb"_\g<name>_", _CONFIGURED_ROW.sub(rb"\1#", source)) if b"@" in source else source
 
 
@@ -133,7 +133,7 @@ CMAKE = Language(
         **dict.fromkeys(("function_def", "macro_def"), _cmake_definition),
         "normal_command": _cmake_command,
         **role(COMMENT, "line_comment", "bracket_comment"),
-        # Rows that open and close a group of commands.
+        # Rows opening and closing a group of commands.
         **role("", *(f"{it}_command" for it in ("if", "elseif", "else", "endif", "foreach", "endforeach", "while"))),
         **role("", "endwhile_command", "block_command", "endblock_command"),
         **groups("if_condition", "foreach_loop", "while_loop", "block_def", "body", "ERROR"),

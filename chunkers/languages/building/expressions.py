@@ -1,4 +1,4 @@
-"""Define the rows of Nix and Jsonnet: languages whose programs are one expression."""
+"""Define the rows of Nix and Jsonnet: in these languages a program is one expression."""
 
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _MOST_WRAPPERS = 24
-"""Expressions around the one that tells a value's kind."""
+"""Most expressions around the one telling a value's kind."""
 
 _NIX_SETS = frozenset({"attrset_expression", "rec_attrset_expression", "let_attrset_expression"})
 _NIX_INSIDE = {
@@ -57,7 +57,7 @@ def _nix_value(node: "Node | None") -> tuple[str, tuple["Node", ...]]:
 def _binding(node: "Node", source: bytes) -> Found:
     path = node.child_by_field_name("attrpath")
     kind, bodies = _nix_value(node.child_by_field_name("expression"))
-    # Of what a function returns only sets and functions are symbols.
+    # Of a function's results only sets and functions are symbols.
     return Found(kind, text_of(path, source).replace('"', ""), bodies, local=kind == "function")
 
 
@@ -116,7 +116,7 @@ JSONNET = Language(
         **role("", "local", "params"),
         **groups("object", "binary", "parenthesis", "ERROR"),
     },
-    # Its scanner of strings begins with what the text before left in memory: an open string, or none.
+    # Its scanner of strings begins with the state left by the text before: an open string, or none.
     remembers=True,
     by_lines=LinePatterns(
         (

@@ -63,7 +63,7 @@ _CALLEE = later(r"[\w.]+")
 
 
 def _readable_groovy(source: bytes) -> bytes:
-    """Return Groovy of the same length that the grammar reads: without types' arguments, interfaces, exceptions."""
+    """Return readable Groovy of the same length: without types' arguments, interfaces, exceptions."""
     source = _RECORD.sub(lambda it: b"class " + it["space"] + it["name"] + b" " * len(it["parts"]), source)
     source = _ENUM.sub(_as_class, _TRAIT.sub(b"class", source))
     for pattern in (_GENERICS, _GENERICS, _GENERICS, _SPREAD, _QUALIFIED, _THROWS, _TASK):

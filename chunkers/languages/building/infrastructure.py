@@ -65,7 +65,7 @@ _HEREDOC = re.compile(rb"<<-?[\"']?(\w+)")
 
 
 def _readable_dockerfile(source: bytes) -> bytes:
-    """Blank what the grammar can't read: further names of ARG, the values of old forms of ENV and LABEL, ports."""
+    """Blank parts unreadable to the grammar: further names of ARG, values of old forms of ENV and LABEL, ports."""
     if b"\r\n" in source:
         source = _with_line_feeds(source)
     source = _LABEL.sub(lambda it: it[1] + it[2] + b"=" + b"a" * (len(it[3]) - 1 + len(it[4])), source)

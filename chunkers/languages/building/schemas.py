@@ -29,7 +29,7 @@ from cqm.chunkers.model import later
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# Its grammar knows proto3 only, and nothing without a line that says so.
+# Its grammar knows proto3 only, and needs a line saying so.
 _SYNTAX = b'syntax="proto3";'
 _SAYS_SYNTAX = later(rb"^[ \t]*(?:syntax|edition)\s*=[^;\n]*;", re.MULTILINE)
 _FIRST = later(rb"\s*(?:/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*|(?:package|import|option)\b[^;{}]*;)")
@@ -46,7 +46,7 @@ _NESTED = functools.reduce(lambda inner, _: rb"(?:" + _FLAT + rb"|[\[{]" + inner
 _OPTIONS = later(rb"=\s*\w+\s*(?P<options>\[" + _NESTED + rb"*+\])(?=\s*;)")
 _OPTION = later(rb"\boption\b[^;={}]{1,300}=\s*(?P<value>\{" + _NESTED + rb"*+\})(?=\s*;)")
 _UNREAD_OPTION = later(rb"[\"'](?:\s|//[^\n]*\n)+[\"']|\.\(|\[\s*\]")
-"""Texts that stand side by side, extensions in a path, empty lists."""
+"""Texts side by side, extensions in a path, empty lists."""
 _EXTEND = later(rb"\bextend(?P<space>[ \t]+)(?P<package>[\w.]*\.)?(?P<name>\w+)\s*\{(?P<body>" + _FLAT + rb"*+)\}")
 _EXTENDED_FIELD = later(rb"(?P<type>(?:\b(?:optional|required|repeated)[ \t]+)?[\w.]+[ \t]+)(?=\w+\s*=\s*\d)")
 
@@ -75,7 +75,7 @@ def _grouped(found: re.Match[bytes]) -> bytes:
 
 
 def _without_options(found: re.Match[bytes]) -> bytes:
-    """Blank the options of a field, which may hold braces in an extension or what the grammar doesn't read."""
+    """Blank the options of a field, if they have braces in an extension or are unreadable to the grammar."""
     is_read = b"{" not in found["options"] and not _UNREAD_OPTION.search(found["options"])
     return found[0] if is_read else blanked(found)
 

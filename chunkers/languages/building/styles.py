@@ -68,7 +68,7 @@ def _declaration(node: "Node", source: bytes) -> Found | None:
 
 
 def _custom_properties(rule: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the custom properties that a rule declares."""
+    """Yield the custom properties declared in a rule."""
     body = child_of_type(rule, "block")
     for it in body.named_children if body else ():
         name = it.named_children[0] if it.type == "declaration" and it.named_children else None

@@ -61,7 +61,7 @@ _DEF = b"def "
 
 
 def readable_members(source: bytes) -> bytes:
-    """Return Groovy of the same length whose members the grammar reads."""
+    """Return Groovy of the same length with readable members."""
     for pattern in (
         _IMPLEMENTS,
         _ARGUMENTS,

@@ -1,6 +1,6 @@
 """Replace the parts unreadable to grammars of line-based languages: recipes, commands, values.
 
-The bytes keep their places: only the text that is parsed changes, never the text of a chunk.
+The bytes keep their places: only the parsed text changes, never the text of a chunk.
 """
 
 import re
@@ -27,7 +27,7 @@ def readable_make(source: bytes) -> bytes:
     Conditionals go too: definitions of all their branches count.
     """
     result: list[bytes] = []
-    # "define" or "recipe", and the sign in place of what a line goes on with.
+    # "define" or "recipe", and the sign in place of a line's continuation.
     inside = goes_on = b""
     for line in source.split(b"\n"):
         text = line.rstrip(b"\r")
@@ -52,7 +52,7 @@ def readable_make(source: bytes) -> bytes:
 def _readable_line(  # noqa: PLR0911 - one for each kind of line
     text: bytes, inside: bytes
 ) -> tuple[bytes, bytes, bytes]:
-    """Return a makefile's line as the grammar reads it, the sign for its continuation, and what the next is inside."""
+    """Return a readable line of a makefile, the sign for its continuation, and the construct around the next."""
     if _END_OF_DEFINE.match(text):
         return text, b"", b""
     if text.startswith(b"\t"):

@@ -1,7 +1,7 @@
 """Make PowerShell readable to its grammar, which knows no empty blocks, lists of words or paths after variables.
 
-Positions and rows stay those of the text. Patterns that begin with a character are found several times as fast as those
-that begin with a look behind, and words in a text of small letters as such, many times.
+Positions and rows stay those of the text. Patterns beginning with a character are found several times as fast as those
+beginning with a look-behind; plain words in a text of small letters, many times as fast.
 """
 
 import re
@@ -15,7 +15,7 @@ _NO_VALUE = later(
     rb"(?:^|[\s}])(?:try|else|finally|do|begin|process|end|clean|dynamicparam|trap|catch|default)|[)\]]|"
     rb"^[ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'|[\d.]+|\$\w+))[ \t]*$"
 )
-"""The row before empty braces that are the body of a statement, of a function or of a case, and no value."""
+"""The row before empty braces as the body of a statement, a function or a case, not as a value."""
 _OF_MEMBERS = later(rb"(?i:\b(?:class|enum|switch)\b[^\n{}]*)$")
 _LONGEST_ROW = 400
 _WORD = rb"[A-Za-z_*][\w.*-]*+"
@@ -38,7 +38,7 @@ _SIZE = later(rb"[\d.](?<![\w$.].)[\d.]*+(?<=\d)(?P<unit>(?i:[dln]?[kmgtp]b|[dln
 _KEYWORDS = tuple(
     later(word) for word in (b"do-", b"data-", b"end-", b"process-", b"param-", b"begin-", b"class-", b"foreach-")
 )
-"""Beginnings of names that are no keyword but begin with one."""
+"""Beginnings of names beginning with a keyword."""
 _BEFORE_COMMAND = (b"{", b";", b"|", b"(", b"&")
 _METHOD = later(rb"\.foreac(?P<letter>h)(?=[ \t]*\()")
 _DIGITS = later(rb"-(?<=[ \t].)[A-Za-z]++\d\w*")
@@ -53,7 +53,7 @@ _PARAMETERS = later(
 
 
 def readable_powershell(source: bytes) -> bytes:
-    """Return PowerShell of the same length that the grammar reads."""
+    """Return readable PowerShell of the same length."""
     small = source.lower()
     if b"powershell>" in small or b"<persist>" in small:
         source = _USER_DATA.sub(blanked, source)
@@ -85,7 +85,7 @@ def _places(patterns: tuple[re.Pattern[bytes], ...], text: bytes) -> list[int]:
 
 
 def _without_keywords(source: bytes, small: bytes) -> bytes:
-    """Replace a letter of names that begin with a keyword, in a text given in small letters, too."""
+    """Replace a letter of names beginning with a keyword; `small` is the text in small letters."""
     places = [place for place in _places(_KEYWORDS, small) if _begins_command(source, place)]
     places += [it.start("letter") for it in _METHOD.finditer(small)]
     result = bytearray(source)
@@ -121,7 +121,7 @@ _DEFINED = later(rb"-D(?<=[ \t]-D)\w+=")
 
 
 def with_plain_operators(source: bytes) -> bytes:
-    """Write what the grammar reads for operators of bits, commands in texts and checks, in a text with errors."""
+    """Replace bit operators, commands in texts and checks by readable text, in a text with errors."""
     source = _OPERATOR.sub(lambda it: b"+".ljust(len(it[0])), source)
     source = _CHECKED.sub(_without_block, source)
     source = _WITH_COMMAND.sub(lambda it: b'"' + b"a" * len(it["text"]) + b'"', source)

@@ -1,6 +1,6 @@
-"""Make readable what the grammar of Bash doesn't read: expansions and globs of zsh, templates, piped heredocs.
+"""Rewrite text unreadable to the grammar of Bash: expansions and globs of zsh, templates, piped heredocs.
 
-The bytes keep their places. Only texts with errors are changed. Patterns begin with a sign or word, which is found
+The bytes keep their places. Only texts with errors are changed. Patterns begin with a sign or word, as these are found
 several times as fast as a place between two characters.
 """
 
@@ -10,7 +10,7 @@ from cqm.chunkers.languages.model import blanked
 from cqm.chunkers.model import later
 
 _LONGEST = 2_000
-"""Bytes of an expansion; longer ones are braces that don't pair."""
+"""Longest expansion in bytes; longer ones are unpaired braces."""
 _BRACE = later(rb"\\.|\$\{|[{}]", re.DOTALL)
 _PLAIN_EXPANSION = later(rb"\$\{(?:#?\w+|\w+:?[=-][^{}$\n]*)\}")
 """The grammar reads these; ": ${NAME:=value}" defines a name."""
@@ -53,7 +53,7 @@ _NO_END_OF_ROW = later(rb"[^\r\n]")
 
 
 def readable_shell(source: bytes) -> bytes:
-    """Write plain words for what zsh and templates add to Bash, in a text with errors."""
+    """Write plain words for additions of zsh and templates to Bash, in a text with errors."""
     source = _without_piped_heredocs(_without_templates(source))
     source = _FLAGGED.sub(_as_variable, _without_expansions(source))
     source = _ARITHMETIC.sub(lambda it: b"((" + _as_word(it["inside"]) + b"))", source)
@@ -110,12 +110,12 @@ def _without_expansions(source: bytes) -> bytes:
 
 
 def _is_one(source: bytes, start: int, end: int) -> bool:
-    """Whether braces that pair may be of one expansion: only a command inside may have several lines."""
+    """Whether paired braces may be of one expansion: only a command inside may have several lines."""
     return end - start <= _LONGEST and (b"\n" not in source[start:end] or b"$(" in source[start:end])
 
 
 def _without_templates(source: bytes) -> bytes:
-    """Blank lines of a template, "{{ if .X }}", and write words for what it fills in."""
+    """Blank lines of a template, "{{ if .X }}", and write words for its values."""
     if b"{{" not in source:
         return source
     source = _ALONE.sub(lambda it: _NO_END_OF_ROW.sub(b" ", it[0]), source)
@@ -124,7 +124,7 @@ def _without_templates(source: bytes) -> bytes:
 
 
 def _without_piped_heredocs(source: bytes) -> bytes:
-    """Blank heredocs whose row goes on after them: "awk '...' <<END |", "cat <<END; exit"."""
+    """Blank heredocs with a row going on after their head: "awk '...' <<END |", "cat <<END; exit"."""
     result = bytearray(source)
     place = 0
     for _ in range(_MOST_HEREDOCS):

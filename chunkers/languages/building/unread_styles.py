@@ -1,6 +1,6 @@
 """Replace the parts unreadable to the grammars of SCSS and Less: values, arguments, conditions.
 
-Names, selectors and blocks stay, each at its place: only the text that is parsed changes, never the text of a chunk.
+Names, selectors and blocks stay, each at its place: only the parsed text changes, never the text of a chunk.
 """
 
 import re
@@ -40,14 +40,14 @@ _QUERY = later(rb"@(?:media|supports|container|at-root|layer)\b")
 
 
 def readable_scss(source: bytes) -> bytes:
-    """Return SCSS of the same length that the grammar reads."""
+    """Return readable SCSS of the same length."""
     if source.startswith(b"---"):
         source = source.replace(b"---", b"   ", 2)
     return _rewritten(source, _scss_head, _scss_statement)
 
 
 def readable_less(source: bytes) -> bytes:
-    """Return Less of the same length that the grammar reads."""
+    """Return readable Less of the same length."""
     return _rewritten(source, _less_head, _less_statement)
 
 
@@ -186,5 +186,5 @@ def _less_head(text: bytes) -> bytes:
         return found["name"] + blank(found["parameters"])
     if found := _GUARD.search(text):
         return text[: found.start()] + blank(found[0])
-    # Of a selector with arguments, such as ":not([type])", or with attributes first, the grammar reads the classes.
+    # In a selector with arguments, such as ":not([type])", or with attributes first, the grammar reads the classes.
     return _plain(_without_pseudo_classes(text) if b"(" in text or text.startswith(b"[") else text)

@@ -1,6 +1,6 @@
-"""Make Vim9 script readable to the grammar of Vim, which knows none of it; positions and rows stay those of the text.
+"""Make Vim9 script readable to the grammar of Vim, which knows none of it; positions and rows stay.
 
-Functions become old ones, and variables such of the number 1; what else differs becomes a comment.
+Functions become old ones, variables become variables of the number 1, and other new syntax becomes a comment.
 """
 
 import re
@@ -40,7 +40,7 @@ _OPTIONS = 3
 
 
 def readable_vim(source: bytes) -> bytes:
-    """Return Vim script of the same length that the grammar reads."""
+    """Return readable Vim script of the same length."""
     for _ in range(_OPTIONS):
         source = _OPTION.sub(blanked, source)
     is_vim9 = _VIM9.search(source) is not None
@@ -63,7 +63,7 @@ def readable_vim(source: bytes) -> bytes:
 
 
 def _end(rows: list[bytes], at: int, pattern: re.Pattern[bytes]) -> int:
-    """Return the row that ends a function; the last one without an end."""
+    """Return the last row of a function; the last of all without an end."""
     return next((row for row in range(at + 1, len(rows)) if pattern.match(rows[row])), len(rows) - 1)
 
 
@@ -73,7 +73,7 @@ def _as_note(row: bytes) -> bytes:
 
 
 def _old_function(rows: list[bytes], at: int, head: re.Match[bytes]) -> list[bytes]:
-    """Return the rows of a function; its statements differ, and its name is all that is needed."""
+    """Return the rows of a function; its statements differ, and only its name is needed."""
     end = _end(rows, at, _ENDDEF)
     word = head["def"]
     before = head["space"] + b" " * len((head["export"] or b"") + (head["static"] or b""))
@@ -89,7 +89,7 @@ def _old_function(rows: list[bytes], at: int, head: re.Match[bytes]) -> list[byt
 
 
 def _statement(rows: list[bytes], at: int) -> list[bytes]:
-    """Return a statement outside of functions, with the rows that go on with it."""
+    """Return a statement outside of functions, with its continuation rows."""
     row = rows[at]
     if _BLOCK.match(row):
         return [_NOTE.sub(blanked, row)]

@@ -99,7 +99,7 @@ _ALIGNED = later(rb"(?P<macro>alignas(?<!\walignas)[ \t]*%s)(?=\s+\w[\w:]*(?:\s+
 
 
 def without_brackets(source: bytes) -> bytes:
-    """Blank the attributes of C++ that its grammar can't read, in a text with errors."""
+    """Blank attributes of C++ unreadable to its grammar, in a text with errors."""
     return _ALIGNED.sub(blanked, _OF_ENUMERATOR.sub(blanked, source))
 
 

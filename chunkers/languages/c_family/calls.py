@@ -1,4 +1,4 @@
-"""Blank calls of macros, and types in their arguments, in texts that the grammars of C and C++ can't read."""
+"""Blank calls of macros, and types in their arguments, in texts unreadable to the grammars of C and C++."""
 
 import re
 from itertools import pairwise
@@ -19,7 +19,7 @@ def _arguments(depth: int) -> bytes:
 
 _ARGUMENTS = _arguments(3)
 _NOTE = rb"(?:[ \t]*(?://[^\n]*+|/\*[^*\n]*+\*/))?"
-# "TEST_DECLARE   (tcp_flags)" in a row of its own; below "JNIEXPORT_(int)" may stand the name of what it declares.
+# "TEST_DECLARE (tcp_flags)" in a row of its own; below "JNIEXPORT_(int)" may stand the declared name.
 _ROW = later(
     rb"\n(?<!\\\n)[ \t]*+(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]*+[ \t]*" + _ARGUMENTS + rb")(?=" + _NOTE + rb"[ \t]*\r?\n"
     rb"(?:[ \t]*\r?\n|[ \t]*//[^\n]*+\n)*+[ \t]*(?:[A-Z_][A-Z0-9_]*+\b|(?![a-z_]\w*+[ \t]*\()[A-Za-z~#/}]|\Z))"
@@ -33,7 +33,7 @@ _NO_NAMES = frozenset(b"if while for switch return sizeof defined".split())
 
 
 def without_rows_of_calls(source: bytes) -> bytes:
-    """Blank calls of macros that stand in rows of their own, without a semicolon."""
+    """Blank calls of macros in rows of their own, without a semicolon."""
     source = _ROW.sub(_blanked_macro, b"\n" + source)
     calls = [it for it in _CALL_OF_ROW.finditer(source) if it["name"] not in _NO_NAMES]
     joined = [_BETWEEN.fullmatch(source, one.end(), two.start()) is not None for one, two in pairwise(calls)]
@@ -50,7 +50,7 @@ def _blanked_macro(found: re.Match[bytes]) -> bytes:
     return found[0][:start] + blank(found["macro"]) + found[0][end:]
 
 
-# Brackets are found in a tenth of the time that capitals are.
+# Brackets are found in a tenth of the time of capitals.
 _CALL = later(rb"\((?<=[A-Z0-9_]{3}\()" + _ARGUMENTS[2:])
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _NO_MACRO = later(rb"[\w.>]")
@@ -71,7 +71,7 @@ def without_types_in_calls(source: bytes) -> bytes:
 
 
 def _with_names(found: re.Match[bytes]) -> bytes:
-    # From the end, the name is found in a tenth of the time that a search takes.
+    # From the end, the name is found in a tenth of the time of a search.
     row = found.string[max(found.start() - _LONGEST_NAME, 0) : found.start()]
     before = row.rstrip(_CAPITALS)
     name = row[len(before) :]
@@ -86,7 +86,7 @@ def _as_name(found: re.Match[bytes]) -> bytes:
     return found["before"] + blank(found["words"]) + name + blank(found["signs"])
 
 
-# "void Text(const char* fmt, ...) IM_FMTARGS(1);" with two words before the bracket, of which none is a statement's.
+# "void Text(const char* fmt, ...) IM_FMTARGS(1);" with two words before the bracket, none of them a statement's.
 _AFTER_PROTOTYPE = later(
     rb"\n[ \t]*+(?!(?:else|return|case|goto|throw|delete|new|using|typedef|do)\b)"
     rb"(?:[A-Za-z_][\w:<>,]*+[ \t*&]+)++(?<=[ \t*&])(?!(?:if|while|for|switch)\b)[A-Za-z_~][\w:]*+[ \t]*+"
@@ -105,7 +105,7 @@ _IN_STRUCT = later(
     + rb"[ \t]*\r?(?P<macro>(?:\n[ \t]+[A-Z][A-Z0-9]*_[A-Z0-9_]*+"
     rb"[ \t]*\r?(?=\n))+)(?=\s*(?:[A-Za-z/}#]))"
 )
-# "template(typename T)(requires range<T>)" of libraries that write concepts for older compilers.
+# "template(typename T)(requires range<T>)" of libraries with concepts for older compilers.
 _TEMPLATE = later(
     rb"template(?<!\wtemplate)(?P<open>\()(?P<inside>"
     + _ARGUMENTS[2:-2]
@@ -136,7 +136,7 @@ def _with_name(found: re.Match[bytes]) -> bytes:
 
 
 def without_dependent_names(source: bytes) -> bytes:
-    """Write plain names for operators that are called by name, and for what depends on parameters of a template."""
+    """Write plain names for operators called by name, and for names depending on parameters of a template."""
     if b"template(" in source:
         source = _TEMPLATE.sub(lambda it: b"template<" + it["inside"] + b">" + blank(it["further"]), source)
     source = _DECLTYPE.sub(_with_name, source)
@@ -145,7 +145,7 @@ def without_dependent_names(source: bytes) -> bytes:
 
 
 def without_macros_of_members(source: bytes) -> bytes:
-    """Blank macros after prototypes and those for fields of a struct, and what few compilers know."""
+    """Blank macros after prototypes and for fields of a struct, and rare extensions of compilers."""
     if _AFTER_BRACKET.search(source):
         source = _AFTER_PROTOTYPE.sub(blanked, source)
     if _ALONE.search(source):

@@ -51,12 +51,12 @@ def declarator_name(node: "Node", source: bytes) -> str:
 
 
 def is_conversion(kind: "Node | None", source: bytes) -> bool:
-    """Tell if a type is only the word "operator", for which the grammar takes it in `operator List<int>()`."""
+    """Tell if a type is only the word "operator": the grammar misreads `operator List<int>()` so."""
     return kind is not None and kind.end_byte - kind.start_byte == _OPERATOR and text_of(kind, source) == "operator"
 
 
 def declares_function(declarator: "Node | None") -> bool:
-    """Tell if a declarator is a function's, and not that of a pointer to one."""
+    """Tell if a declarator is a function's, not a pointer's to one."""
     while declarator is not None and declarator.type in ("pointer_declarator", "reference_declarator"):
         declarator = declarator.child_by_field_name("declarator") or (
             declarator.named_children[0] if declarator.named_children else None
@@ -95,7 +95,7 @@ def is_attribute(node: "Node", name: str) -> bool:
         return False
     declarators = node.children_by_field_name("declarator")
     value = declarators[0].child_by_field_name("value")
-    # Of an array, a list of variables or a value it is the name of a variable.
+    # In an array, a list of variables or a value it is the name of a variable.
     return (
         len(declarators) == 1
         and declarators[0].type != "array_declarator"

@@ -20,7 +20,7 @@ _MOST_FIELDS = 20_000
 
 
 def declared(symbol: "Node", source: bytes) -> Iterator[Part]:
-    """Yield further names of a declaration, the type declared in it, and that type's fields and enumerators."""
+    """Yield further names of a declaration, the type declared in it, and the type's fields and enumerators."""
     declarators = [innermost(it) for it in symbol.children_by_field_name("declarator")]
     if declarators and is_attribute(symbol, spelled(declarators[0], source)):
         declarators = []

@@ -232,7 +232,7 @@ _CPP_RULES = {
     **role(LEADING, "template_parameter_list", "access_specifier", "requires_clause"),
     **role(IMPORTS, "using_declaration"),
     "friend_declaration": _friend,
-    # "export {...}", whose word is blank.
+    # "export {...}" with its word blank.
     "expression_statement": lambda node, source: titled_tests.head(node, source) or _c_call(node, source),
     "compound_statement": titled_tests.body,
     **groups("template_declaration", "export_declaration"),
@@ -287,14 +287,14 @@ _CPP_WORD = later(
     r"|(?:typedef[ \t]+)?typename[ \t])",
     re.MULTILINE,
 )
-# Members without their class, as in headers that a class includes.
+# Members without their class, as in headers included in a class.
 _CPP_NAME = later(r"\n[ \t]*+[^\n;#\"/*':]*+::\w")
 _CPP_MEMBER = later(r"\n[ \t]*+[^\n;#\"(/*]*+\([^()\n\"]*+\)[ \t]*const[ \t]*[;{]?[ \t]*$", re.MULTILINE)
 _END_OF_MEMBER = later(r"const[ \t]*[;{]?[ \t]*$(?<!\wconst)", re.MULTILINE)
 
 
 def _is_cpp(text: str) -> bool:
-    """Tell if a row of a text says that it is C++; each row follows a line feed."""
+    """Tell if a row of a text shows that it is C++; each row follows a line feed."""
     if _CPP_WORD.search(text) is not None or ("::" in text and _CPP_NAME.search(text) is not None):
         return True
     return _END_OF_MEMBER.search(text) is not None and _CPP_MEMBER.search(text) is not None

@@ -1,4 +1,4 @@
-"""Read tests whose macros take a title: `TEST_CASE("adds", "[math]") {...}` of Catch2 and doctest."""
+"""Read tests by macros with a title: `TEST_CASE("adds", "[math]") {...}` of Catch2 and doctest."""
 
 import re
 from typing import TYPE_CHECKING

@@ -108,7 +108,7 @@ def _fields(statement: "Node", call: "Node", source: bytes) -> Iterator[Part]:
 
 
 def _slots(statement: "Node", value: "Node | None", source: bytes) -> Iterator[Part]:
-    """Yield the slots of a class but for those that its constructor assigns, which are told there."""
+    """Yield the slots of a class, except those assigned in its constructor, which are told there."""
     told = _assigned_by_constructor(statement, source) if value is not None else frozenset[str]()
     for name, text in _listed(value, source) if value is not None else ():
         if text not in told:
@@ -116,7 +116,7 @@ def _slots(statement: "Node", value: "Node | None", source: bytes) -> Iterator[P
 
 
 def _assigned_by_constructor(statement: "Node", source: bytes) -> frozenset[str]:
-    """Return the attributes that `__init__` assigns in the class of a statement, found by indentation."""
+    """Return the attributes assigned by `__init__` in the class of a statement, found by indentation."""
     column = statement.start_point[1]
     ends = re.compile(rb"^[ \t]{0,%d}\S" % max(column - 1, 0), re.MULTILINE).search(source, statement.end_byte)
     own = source[statement.end_byte : ends.start() if ends else len(source)]
@@ -138,7 +138,7 @@ def _listed(value: "Node", source: bytes) -> "Iterator[tuple[Node, str]]":
 
 
 def attributes_of_self(symbol: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the attributes that a constructor in Python assigns."""
+    """Yield the attributes assigned in a Python constructor."""
     own = symbol.child_by_field_name("name")
     if own is None or source[own.start_byte : own.end_byte] != b"__init__":
         return

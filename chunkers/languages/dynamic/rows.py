@@ -138,7 +138,7 @@ _RUBY_CALLS = {
     **dict.fromkeys(("task", "multitask", "file", "directory"), "task"),
     **dict.fromkeys(("let", "let!", "let_it_be", "subject", "subject!"), "method"),
 }
-"""Calls of Rake and RSpec that define what their first argument names."""
+"""Calls of Rake and RSpec defining the name in their first argument."""
 
 
 def _ruby_literal(node: "Node | None", source: bytes) -> str:

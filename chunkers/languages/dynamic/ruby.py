@@ -74,7 +74,7 @@ def declared_by_calls(call: "Node", source: bytes) -> Iterator[Part]:
 
 
 def declared_in_body(node: "Node", source: bytes) -> Iterator[Part]:
-    """Yield what `attr_reader :name if modern` and `alias old new unless done` declare."""
+    """Yield the declarations of `attr_reader :name if modern` and `alias old new unless done`."""
     body = node.child_by_field_name("body")
     if body is not None and body.type in ("alias", "call"):
         yield from declared_by_calls(body, source)

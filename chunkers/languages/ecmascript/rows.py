@@ -126,11 +126,11 @@ def _assignment(node: "Node", source: bytes) -> Found | None:
         return None
     found = value_of("variable", _target_name(target), value, source)
     if ".prototype" in target and (found.kind == "function" or target.endswith(".prototype")):
-        # "Shape.prototype = {...}" gives members to what is defined elsewhere.
+        # "Shape.prototype = {...}" gives members to a symbol defined elsewhere.
         return found._replace(kind="method" if found.kind == "function" else "extension")
     if found.kind != "variable" or found.bodies or value.type == "object":
         return found
-    # "exports.send = deliver" only names what is defined elsewhere; see `_exported_names`.
+    # "exports.send = deliver" only names a symbol defined elsewhere; see `_exported_names`.
     is_made = is_export and value.type == "call_expression" and not _is_require(value, source)
     return Found(variable_kind(found.name), found.name) if is_made or value.type in _LITERALS else None
 
@@ -160,7 +160,7 @@ def _assigned_names(statement: "Node", source: bytes) -> Iterator[Part]:
 
 
 def _exported_names(statement: "Node", source: bytes) -> Iterator[Part]:
-    """Yield the name that `exports.reply = response` gives to a definition of elsewhere, unless it is the same name."""
+    """Yield the name given to a definition elsewhere by `exports.reply = response`, unless it is the same name."""
     assigned = child_of_type(statement, "assignment_expression")
     target = assigned.child_by_field_name("left") if assigned else None
     name = target.child_by_field_name("property") if target and target.type == "member_expression" else None
@@ -324,7 +324,7 @@ _NEWER_WORDS = b"accessor", b"import defer", b"import source", b"using"
 
 
 def readable_script(source: bytes) -> bytes:
-    """Blank words that came after the grammars: `accessor`, `import defer`; `using` is read as `const`."""
+    """Blank words newer than the grammars: `accessor`, `import defer`; `using` is read as `const`."""
     if not any(word in source for word in _NEWER_WORDS):
         return source
     return _NEWER.sub(lambda it: it["kept"] or (b"const".rjust(len(it[0])) if it["using"] else blank(it[0])), source)

@@ -1,4 +1,4 @@
-"""Classify a value by what it is: a function, a component, a class, or an object with members."""
+"""Classify a value: a function, a component, a class, or an object with members."""
 
 from typing import TYPE_CHECKING
 

@@ -121,14 +121,14 @@ def _further_values(node: "Node", source: bytes) -> "Iterator[Part]":
 
 
 def _extension(node: "Node", source: bytes) -> Found:
-    # One without a name is called as the type that it extends.
+    # One without a name takes the name of its extended type.
     name = node.child_by_field_name("name") or node.child_by_field_name("class")
     body = child_of_type(node, *_BODIES)
     return Found("class", text_of(name, source), (body,) if body else ())
 
 
 def _is_called(leaf: "Node", whole: "Node", _source: bytes) -> bool:
-    """Whether arguments stand beside a name or the selector that it is; a constant object names its type."""
+    """Whether arguments stand beside a name or its selector; a constant object names its type."""
     if whole.parent is not None and whole.parent.type == "const_object_expression":
         return leaf.type == "type_identifier"
     node = leaf
@@ -141,7 +141,7 @@ def _is_called(leaf: "Node", whole: "Node", _source: bytes) -> bool:
 
 
 def _receiver_of(leaf: "Node") -> "Node | None":
-    """Return what a name is a member of: both stand in a row of selectors."""
+    """Return the owner of a name: both stand in a row of selectors."""
     if leaf.parent is None or not leaf.parent.type.endswith("assignable_selector"):
         return None
     selector = leaf.parent.parent

@@ -52,7 +52,7 @@ def _unit(node: "Node", source: bytes) -> Found | None:
     named = opening.child_by_field_name("name") or child_of_type(opening, "name", "type_name", "operator", "assignment")
     name = text_of(named, source)
     if node.type == "interface" and not name:
-        # An interface without a name declares what is in it; "operator(+)" may be no node of its own.
+        # An interface without a name declares its contents; "operator(+)" may be no node of its own.
         words = text_of(opening, source).split("interface")[-1].strip()
         if not words or words.startswith(("!", "\n")) or opening.named_child_count == 0:
             return Found(GROUP, "", (node,))
@@ -108,7 +108,7 @@ _SPARE = re.compile(rb" (?=[ ,()=+*/:\-])|(?<=[ ,()=+*/:\-]) ")
 
 
 def _as_free_form(source: bytes) -> bytes:
-    """Rewrite fixed form, byte for byte: comments have "!", and rows that go on have "&" at both ends."""
+    """Rewrite fixed form, byte for byte: comments get "!", and continued rows get "&" at both ends."""
     if not _SIGNED.search(source) or not _is_fixed(rows := source.split(b"\n")):
         return source
     above = -1
@@ -125,7 +125,7 @@ def _as_free_form(source: bytes) -> bytes:
 
 
 def _is_fixed(rows: list[bytes]) -> bool:
-    """Tell if more rows can only be fixed form, in which nothing but labels is left of the seventh column."""
+    """Tell if more rows can only be fixed form, with nothing but labels left of the seventh column."""
     fixed = free = 0
     for row in rows:
         if row[:1] in b"!#dD":

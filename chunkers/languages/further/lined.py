@@ -26,7 +26,7 @@ def _row(
     """Make a row without rules: its outline comes from its lines, and every symbol is marked as guessed."""
     patterns = tuple((kind, rf"\s*(?:{pattern})") for kind, pattern in declarations)
     by_lines = LinePatterns(patterns, comment, rf"\s*(?:{closing})", above, has_braces=has_braces)
-    # A grammar that is always there makes an empty tree of the blank text.
+    # A grammar in every installation makes an empty tree of the blank text.
     return Language(
         name, ("tree_sitter_c", "language"), {}, suffixes, removed=(blank,), by_lines=by_lines, is_guessed=True
     )

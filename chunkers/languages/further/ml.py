@@ -120,7 +120,7 @@ def _ocaml_module(node: "Node", source: bytes) -> Found:
 
 
 def _ocaml_bodies(expression: "Node | None") -> "tuple[Node, ...]":
-    """Find what a module holds, `sig ... end = struct ... end`, and hands to others, `Make (struct ... end)`."""
+    """Find a module's bodies, `sig ... end = struct ... end`, and those passed on, `Make (struct ... end)`."""
     found: list[Node] = []
     waiting, left = [expression] if expression is not None else [], _MOST_WRAPPERS
     while waiting and left > 0:
@@ -177,7 +177,7 @@ _OCAML_NODES = NodeTypes(
 
 
 def _is_piped(_leaf: "Node", whole: "Node", source: bytes) -> bool:
-    """Whether a value is piped into a name, or a name is applied to what follows: "3 |> total", "total @@ 3"."""
+    """Whether a value is piped into a name, or a name is applied to the next value: "3 |> total", "total @@ 3"."""
     if whole.parent is None or whole.parent.type != "infix_expression":
         return False
     before = text_of(whole.prev_named_sibling, source)

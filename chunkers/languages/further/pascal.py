@@ -93,7 +93,7 @@ _TEXT = re.compile(rb"//[^\n]*+|\{[^}]*+\}?|\(\*(?:[^*]|\*(?!\)))*+(?:\*\))?|'(?
 
 
 def _without_unknown(source: bytes) -> bytes:
-    """Blank what the grammar of Pascal doesn't know."""
+    """Blank syntax unknown to the grammar of Pascal."""
     # Most programs have none of it, which plain words tell in a fraction of the time.
     lower = source.lower()
     package = _PACKAGE.search(source) if b"package" in lower else None
@@ -173,7 +173,7 @@ PASCAL = Language(
 
 
 def _ada_named(node: "Node | None") -> "Node | None":
-    """Find the name that a declaration or its specification gives."""
+    """Find the name in a declaration or its specification."""
     if node is None:
         return None
     inner = child_of_type(

@@ -55,7 +55,7 @@ _PERL_TESTS = frozenset({"subtest", "describe", "it"})
 
 @functools.lru_cache(maxsize=4)
 def _perl_packages(source: bytes) -> tuple[list[int], list[str]]:
-    """Return the places, in order, from which a package lasts to the next one or the end, and its name."""
+    """Return the start of each package, in order, and the packages' names; each lasts to the next start or the end."""
     starts, names = [0], ["main"]
     around: list[tuple[int, str]] = []
 
@@ -77,7 +77,7 @@ def _perl_packages(source: bytes) -> tuple[list[int], list[str]]:
 
 
 def _perl_end_of_block(source: bytes, package: re.Match[bytes]) -> int:
-    """Return where the block ends that begins with a package; -1 if none does."""
+    """Return the end of the block beginning with a package; -1 for none."""
     if not source[max(package.start() - _LONGEST_NAME, 0) : package.start()].rstrip().endswith(b"{"):
         return -1
     indent, stop = len(package["indent"]), package.end() + _LONGEST_BLOCK

@@ -1,4 +1,4 @@
-"""Make readable what the grammar of Perl doesn't read: classes, several heredocs, references, flags of matches."""
+"""Rewrite text unreadable to the grammar of Perl: classes, several heredocs, references, flags of matches."""
 
 import re
 
@@ -70,7 +70,7 @@ def without_references(source: bytes) -> bytes:
 
 
 def without_patterns(source: bytes) -> bytes:
-    """Blank flags of matches, of which the grammar doesn't know all, and "$#$list", the last index of a list."""
+    """Blank flags of matches, as the grammar doesn't know all, and "$#$list", the last index of a list."""
     matches = _MATCH.sub(lambda it: b"%s/%s/%s" % (it[1], b"a" * len(it[2]), b" " * len(it[3])), source)
     return _LAST.sub(lambda it: b"$" + b"a" * (len(it[0]) - 1), matches)
 

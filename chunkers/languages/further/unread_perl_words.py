@@ -1,4 +1,4 @@
-"""Make readable words that the grammar of Perl doesn't read: prototypes, element of references, lists of modules.
+"""Rewrite words unreadable to the grammar of Perl: prototypes, elements of references, lists of modules.
 
 Only texts with errors are changed; the bytes keep their places.
 """
@@ -12,7 +12,7 @@ from cqm.chunkers.model import later
 _PROTOTYPE = later(rb"\bsub[ \t]+[\w:']+[ \t]*(?P<prototype>\([\s$@%&*;\\\[\]+_]*\))")
 _NAMES = b"isa or and not xor lt gt le ge eq ne cmp tr qw qq qr".split()
 OPERATORS = {(it[:-1] + it[-1:].upper()).decode(): it.decode() for it in _NAMES}
-"""Operators that also name functions, by the names written for those: `sub isA {`."""
+"""Operators that also name functions, by the function names written instead: `sub isA {`."""
 _OPERATOR = later(rb"(?P<head>\bsub[ \t]+)(?P<name>%s)(?=\s*\{)" % b"|".join(_NAMES))
 _ELEMENT = later(rb"(?<![\w$\\&@%])(?P<sign>\$)(?=\$+\w+[ \t]*[\[{])")
 _ELEMENT_OF_TOPIC = later(rb"(?<![\w$\\&@%])\$\$_(?=[ \t]*[\[{])")
@@ -62,7 +62,7 @@ _NO_WORDS = bytes.maketrans(b"<>()[]{}\"'#|&;`", b"a" * 15)
 
 
 def with_plain_words(source: bytes) -> bytes:
-    """Write what the grammar reads for words and signs that it doesn't."""
+    """Replace words and signs unreadable to the grammar."""
     source = with_empty_heredocs(source) if b"<<" in source else source
     for pattern in (
         _PROTOTYPE,

@@ -21,7 +21,7 @@ _FATAL = re.compile(rb"\$fatal[ \t]*\([ \t]*(?P<number>[012][ \t]*,?)")
 
 
 def readable_verilog(source: bytes) -> bytes:
-    """Return SystemVerilog of the same length that the grammar reads."""
+    """Return readable SystemVerilog of the same length."""
     source = _FATAL.sub(blanked, source)
     if b"`" not in source:
         return source

@@ -84,7 +84,7 @@ PACK_LINES: Mapping[str, LinePatterns] = {
         comment=r"\s*(?://|/\*)",
     ),
 }
-"""Patterns of languages whose grammar is in the pack, for installations without it."""
+"""Patterns of languages with a grammar in the pack, for installations without it."""
 
 OWN_LINES: Mapping[str, tuple[Sequence[str], LinePatterns]] = {
     "haxe": ((".hx",), patterns_of()),

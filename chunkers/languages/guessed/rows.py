@@ -1,4 +1,4 @@
-"""List the languages without rules of their own: which grammar reads which suffix."""
+"""List the languages without rules of their own: their grammars and suffixes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -66,7 +66,7 @@ def _of_pack(
     nodes: NodeTypes = _NODES,
     usage: UsageNodes | None = None,
 ) -> Language:
-    """Make the row of a language whose grammar is in the pack."""
+    """Make the row of a language with a grammar in the pack."""
     return Language(
         name=name,
         grammar=(PACK, grammar or name),
@@ -83,14 +83,14 @@ def _of_pack(
 
 def _by_lines(name: str, suffixes: Sequence[str], by_lines: LinePatterns) -> Language:
     """Make the row of a language without a grammar."""
-    # A grammar that is always there makes an empty tree of the blank text.
+    # A grammar in every installation makes an empty tree of the blank text.
     return Language(
         name, ("tree_sitter_c", "language"), {}, (*suffixes,), removed=(blank,), by_lines=by_lines, is_guessed=True
     )
 
 
 def without_grammar(row: Language) -> Language:
-    """Return a row that tells the same language by its lines, where the grammar is not installed."""
+    """Return a row for the same language by its lines, for installations without its grammar."""
     return _by_lines(row.name, row.suffixes, row.by_lines or _COMMON)
 
 

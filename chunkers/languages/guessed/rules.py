@@ -46,14 +46,14 @@ _NOT_DEFINING = frozenset(
 )
 _HOLDERS = frozenset({"class", "interface", "struct", "enum", "module"})
 _HEADERS = frozenset({"module", "namespace", "package", "unit"})
-"""Words of nodes which name the whole file where they have no members."""
+"""Words of nodes naming the whole file if they have no members."""
 _LEADING = frozenset({"annotation", "annotations", "decorator", "decorators", "modifiers", "attributes", "visibility"})
 _IMPORTS = frozenset({"import", "imports", "include", "using", "use", "require", "open"})
 _NAMES = frozenset({"identifier", "name", "id", "symbol", "word", "var", "variable", "atom", "ident"})
 _SKIPPED = _LEADING | {"comment", "modifier", "pub", "export", "doc", "trait"}
 _FIELDS = ("name", "identifier", "declarator", "designator", "id")
 _CLOSED = frozenset({"parameter", "parameters", "argument", "arguments", "expression", "call", "clause", "header"})
-"""Words of nodes whose children declare nothing for those around."""
+"""Words of nodes with children that declare nothing for the nodes around."""
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _LONGEST_NAME = 100
 _PATH = re.compile(r"[\w$]+(?:[.:][\w$]+)+")
@@ -68,7 +68,7 @@ def _words(type_: str) -> list[str]:
 
 
 def _kind_of(type_: str) -> str:
-    """Return the kind that a node's type tells; empty for none."""
+    """Return the kind told by a node's type; empty for none."""
     words = _words(type_)
     if "comment" in words:
         return COMMENT
@@ -84,7 +84,7 @@ def _kind_of(type_: str) -> str:
 
 
 def _name(node: "Node", source: bytes, depth: int = 0) -> str:
-    """Return the name declared by a node: that of a field for it, or of its first child like a name."""
+    """Return the name declared by a node: from its name field, or its first name-like child."""
     if (_is_name(node) and depth) or not node.named_child_count:
         text = text_of(node, source).strip(_QUOTES) if node.end_byte - node.start_byte <= _LONGEST_NAME else ""
         return text if _NAME.fullmatch(text) else ""
@@ -112,7 +112,7 @@ class GuessedRules(Mapping[str, Rule]):
     """Rules for nodes of any type.
 
     Parameters:
-        told: rules for types that their names tell wrongly.
+        told: rules for types with misleading names.
     """
 
     def __init__(self, told: Mapping[str, Rule]) -> None:
@@ -143,7 +143,7 @@ class GuessedRules(Mapping[str, Rule]):
         return len(self._rules)
 
     def kind_of(self, type_: str) -> str:
-        """Return the kind that a type tells, without its node; empty for none."""
+        """Return the kind told by a type, without its node; empty for none."""
         kind = self._kinds.get(type_)
         if kind is None:
             kind = self._kinds[type_] = _kind_of(type_)
@@ -169,7 +169,7 @@ class GuessedRules(Mapping[str, Rule]):
         return rule
 
     def _wrapper(self, node: "Node", _source: bytes) -> Found | None:
-        """Group a node which has something that declares among its children or theirs."""
+        """Group a node with a declaration among its children or grandchildren."""
         if node.is_error:
             return Found(GROUP, "", (node,))
         if _CLOSED & {*_words(node.type)}:

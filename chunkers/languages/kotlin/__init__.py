@@ -1,4 +1,4 @@
-"""Hold the row of Kotlin, and what its grammar can't read."""
+"""Hold the row of Kotlin, and masks for text unreadable to its grammar."""
 
 from cqm.chunkers.languages.kotlin.rows import ROWS
 

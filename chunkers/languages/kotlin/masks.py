@@ -18,7 +18,7 @@ _ANNOTATIONS = later(
     rb"\n(?P<others>(?:%s\s+){1,20}?)(?=%s\s+(?:(?:[a-z]+\s+)*?(?:class|interface)\b"
     rb"|(?:[a-z]+\s+)+?(?:object\b|fun\s+\w+\(\s*\)\s*[={]|va[lr]\s+\w+\s*=|typealias\b)))" % (_ANNOTATION, _ANNOTATION)
 )
-# Words that may be names, too: "@A data object B" may be an infix call of "object" with an annotation.
+# Words usable as names, too: "@A data object B" may be an infix call of "object" with an annotation.
 _SOFT = later(
     rb"\n(?P<annotations>(?:%s\s+){1,20}+)"
     rb"(?P<soft>(?:(?:actual|annotation|companion|const|data|expect|inner|operator|value)\s+)++)"
@@ -27,7 +27,7 @@ _SOFT = later(
 _OF_ENUM = later(
     rb"\n(?P<others>(?:%s\s+){1,20}+)(?=(?:[a-z]+\s+)*?enum\s+class\s+\w+\s*\{\s*\w+\s*;?\s*\})" % _ANNOTATION
 )
-# The head of a class or object up to the last expression that it delegates to: "class A(d: B) : B by d {".
+# The head of a class or object up to the last expression of a delegation: "class A(d: B) : B by d {".
 _BY_EXPRESSION = rb"[\w.]+(?:<[^<>(){}]*>)?(?:\((?:[^(){}]|\([^(){}]*+\))*+\))?(?:!!)?"
 _DELEGATION = later(
     rb"\b(?:class|object)(?:[ \t]+\w+)?(?:<[^(){}]{0,400}?>)?(?:\s*(?:" + _ANNOTATION + rb"|[a-z]+\b(?!\())){0,9}?"
@@ -62,10 +62,10 @@ def without_soft_words(source: bytes) -> bytes:
 
 
 def without_delegation(source: bytes) -> bytes:
-    """Blank "by it" before the body of a class, which the grammar takes for a lambda that "it" is called with."""
+    """Blank "by it" before the body of a class: the grammar takes the body for a lambda passed to "it"."""
     if b" by " not in source:
         return source
-    # Words are found in a tenth of the time that a choice of words takes.
+    # Words are found in a tenth of the time of a choice of words.
     heads = sorted(it.start() for word in _HEADS for it in word.finditer(source))
     return blanked_at(heads, _DELEGATION, source)
 
@@ -107,7 +107,7 @@ _UNKNOWN = later(
 
 
 def without_unknown(source: bytes) -> bytes:
-    """Blank what the grammar of Kotlin 1.9 does not know: guards, context parameters, strings of several dollars."""
+    """Blank syntax unknown to the grammar of Kotlin 1.9: guards, context parameters, strings of several dollars."""
     return _UNKNOWN.sub(_without, source)
 
 

@@ -79,7 +79,7 @@ def _kotlin_property(node: "Node", source: bytes) -> Found:
 
 
 def _kotlin_task(node: "Node", source: bytes) -> Found | None:
-    # Of a build file: "tasks.register<Copy>("docs") {...}"; without a lambda the grammar takes "<" for an operator.
+    # In a build file: "tasks.register<Copy>("docs") {...}"; without a lambda the grammar takes "<" for an operator.
     found = _TASK.match(source, node.start_byte, node.end_byte)
     return Found("task", found["name"].decode(errors="replace")) if found else None
 

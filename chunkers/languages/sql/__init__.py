@@ -1,4 +1,4 @@
-"""Hold the row of SQL, and what makes its dialects readable to one grammar."""
+"""Hold the row of SQL, and rewriting of its dialects for one grammar."""
 
 from cqm.chunkers.languages.sql.row import SQL
 

@@ -1,7 +1,7 @@
 """Make procedures, packages and the like readable to the grammar of SQL, which knows those of few dialects.
 
-Each becomes a table of the same rows and bytes, `create table x(p y ... )`; rules read kind and name in the text.
-A package's table has a column a routine. Lines that end a batch, such as "GO" and "/", become ends of statements.
+Each becomes a table of the same rows and bytes, `create table x(p y ... )`; rules read kind and name in the text. A
+package's table has a column a routine. Lines ending a batch, such as "GO" and "/", become ends of statements.
 """
 
 import re
@@ -32,7 +32,7 @@ HEAD = later(
     + rb"){0,3}|(?!/\*|--)[-+*/<>=~!@#%^&|?]{1,60}|\([^()\n]{1,200}\))",
     re.IGNORECASE,
 )
-"""The head of what becomes a table."""
+"""The head of a routine or object that becomes a table."""
 MEMBER = later(
     rb"[ \t]*(?:(?:member|static|constructor|map|order|final)[ \t]+)*(?:procedure|function)[ \t]+(?P<name>"
     + NAME
@@ -63,7 +63,8 @@ _VERBS = frozenset({b"select", b"insert", b"update", b"delete", b"set", b"call"}
 class _Token(NamedTuple):
     """A word in lower case, or an end of a statement.
 
-    It is an "end", ";", that of a "batch" such as "GO", "delimited" as a "directive" before it says, or such one.
+    Its kind is "end" for ";", "batch" for an end such as "GO", "directive" for a line naming another end, or
+    "delimited" for that end.
     """
 
     kind: str
@@ -73,7 +74,7 @@ class _Token(NamedTuple):
 
 
 def without_routines(source: bytes) -> bytes:
-    """Make tables of routines, packages and what else the grammar doesn't read; positions stay those of the text."""
+    """Make tables of routines, packages and other unreadable objects; positions stay those of the text."""
     if not _NEEDED.search(source):
         return source
     tokens = _tokens(source)
@@ -100,7 +101,7 @@ def without_routines(source: bytes) -> bytes:
 
 
 def _tokens(source: bytes) -> list[_Token]:
-    """List what matters outside comments and strings, those between "$$" included."""
+    """List the tokens that matter, outside comments and strings; text between "$$" is a string."""
     tags: dict[bytes, list[int]] = {}
     for tag in _TAG.finditer(source) if b"$" in source else ():
         tags.setdefault(tag[0], []).append(tag.start())
@@ -127,11 +128,11 @@ def _tokens(source: bytes) -> list[_Token]:
 
 
 def _statement(tokens: list[_Token], at: int, source: bytes, batches: list[int]) -> tuple[int, bool]:
-    """Return the number of the token that ends a statement, and whether it is to be a table.
+    """Return the number of a statement's last token, and whether the statement becomes a table.
 
     Parameters:
         at: the first of the statement, "create" or "alter".
-        batches: numbers of the tokens that end batches.
+        batches: numbers of the tokens ending batches.
     """
     head = HEAD.match(source, tokens[at].start)
     if head is None:
@@ -156,7 +157,7 @@ def _statement(tokens: list[_Token], at: int, source: bytes, batches: list[int])
 
 _ROUTINE_KINDS = frozenset({b"procedure", b"proc", b"function", b"trigger", b"event", b"package", b"type"})
 _UNREAD_KINDS = frozenset({b"procedure", b"proc", b"event", b"type"})
-"""Of these the grammar reads none, of functions and triggers those without a block."""
+"""The grammar reads none of these; of functions and triggers, it reads those without a block."""
 _MOST_HEAD = 64
 """Words of a routine among which its body begins."""
 
@@ -209,7 +210,7 @@ class _Blocks:
 
 
 def _end_of_routine(tokens: list[_Token], head: re.Match[bytes], at: int, source: bytes) -> tuple[int, bool]:
-    """Return the number of the token that ends a routine, and whether it has a block."""
+    """Return the number of a routine's last token, and whether it has a block."""
     blocks = _Blocks()
     for number in range(at + 1, len(tokens)):
         it = tokens[number]

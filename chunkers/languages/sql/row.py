@@ -109,7 +109,7 @@ def _sql_member(node: "Node", source: bytes) -> Found | None:
 
 
 def _sql_parts(node: "Node", source: bytes) -> "Iterator[Part]":
-    """Yield the columns of a table, and the name of what is too small for a symbol of its own, such as an index."""
+    """Yield the columns of a table, and names of things too small for a symbol, such as an index."""
     inner = node.named_children[0] if node.named_children else None
     if inner is None:
         return
@@ -133,7 +133,7 @@ def _sql_parts_of_table(table: "Node", source: bytes) -> "Iterator[Part]":
     columns = child_of_type(table, "column_definitions") if kind == "create_table" else None
     for it in columns.named_children if columns else ():
         name = it.child_by_field_name("name") if it.type == "column_definition" else None
-        # A table whose columns can't be read has one that stands anywhere.
+        # A table with unreadable columns has one that stands anywhere.
         if name is not None and head is not None and b"(" in source[head.end() : name.start_byte]:
             yield Part("column", _sql_name(name, source), it, name)
 

@@ -1,4 +1,4 @@
-"""Leave rows of data out of a large text of SQL, such as a dump: what it defines is asked for, and fits."""
+"""Leave rows of data out of a large text of SQL, such as a dump: people ask for its definitions, and these fit."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,18 +7,18 @@ _INSERT = re.compile(
     r"\s*(?:insert(?:\s+ignore|\s+all)?(?:\s+into)?|replace\s+into|upsert\s+into)\s+[\w\"`\[]", re.IGNORECASE
 )
 _COPY = re.compile(r"\s*copy\b[^;]*\bfrom\s+stdin\b", re.IGNORECASE)
-# A row by itself: of an INSERT whose end was missed, in a string with a ";" at the end of a line.
+# A row by itself: of an INSERT with a missed end, in a string with a ";" at the end of a line.
 _ROW = re.compile(r"\s*,?\(\s*(?:[NEX]?'|[-+]?\d|null\b|default\b|to_date\b|cast\()", re.IGNORECASE)
 _ENDS = re.compile(r";\s*(?:/\*.*)?$|^\s*(?:go|/)\s*$", re.IGNORECASE)
 _COPY_END = "\\."
 _VALUES = re.compile(r"\bvalues\b|(?P<other>\bselect\b|\bwith\b|;)", re.IGNORECASE)
 _HEAD = 160
-"""Characters of the first line of left-out rows that stay, in a comment."""
+"""Characters kept of the first line of left-out rows, in a comment."""
 _TAIL = 400
 
 
 def without_rows(text: str) -> str:
-    r"""Return a text with the same lines, blank where they are rows of data; a comment tells the first ones.
+    r"""Return a text with the same lines; rows of data are blank, and a comment has the first ones.
 
     without_rows("CREATE TABLE a (b int);\nINSERT INTO a VALUES\n(1),\n(2);\nCREATE VIEW c AS SELECT 1;\n")
     # "CREATE TABLE a (b int);\n-- rows left out: INSERT INTO a VALUES\n\n\nCREATE VIEW c AS SELECT 1;\n"
@@ -27,8 +27,8 @@ def without_rows(text: str) -> str:
 
 
 def _lines_without_rows(lines: Sequence[str]) -> Iterator[str]:
-    # The end of the statement whose rows are passed over, the head of the last one, and where the next word is
-    # that tells whether a statement has rows.
+    # The end of the statement with skipped rows, the head of the last one, and the place of the next word telling
+    # whether a statement has rows.
     end, last, word, has_values = "", "", -1, False
     for number, line in enumerate(lines):
         if end:
@@ -54,7 +54,7 @@ def _lines_without_rows(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _next_word(lines: Sequence[str], start: int) -> tuple[int, bool]:
-    """Return the number of the next line that tells what an INSERT inserts, and whether that is rows."""
+    """Return the number of the next line with an INSERT's source, and whether the source is rows."""
     for number in range(start, len(lines)):
         if found := _VALUES.search(lines[number]):
             return number, not found["other"]

@@ -1,8 +1,8 @@
-"""Restate what the grammar of SQL can't read, so that no statement costs more than itself.
+"""Rewrite statements unreadable to the grammar of SQL, so that no statement costs more than itself.
 
 A grammar of one dialect meets many: types of ClickHouse, options of Snowflake, batches of T-SQL, blocks of PL/SQL. A
-statement which it can't read alone becomes one of the same rows and bytes: a table with its columns, any other object a
-table without, and the rest `select`, with the words that it has. Rules read kind and name in the text.
+statement unreadable alone becomes one of the same rows and bytes: a table with its columns; any other object, a table
+without; and the rest, `select` with its words. Rules read kind and name in the text.
 """
 
 import re
@@ -34,7 +34,7 @@ OBJECT = later(
     + rb"){0,3})",
     re.IGNORECASE,
 )
-"""The head of an object that is no routine."""
+"""The head of an object other than a routine."""
 _TOKEN = later(
     rb"(?P<skip>--[^\n]*+|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\(?:'(?=\w))?)*+'?|\"[^\"]*+\"?|`[^`]*+`?|\[[^\]\n]{0,200}+\]"
     rb"|\$(?P<tag>\w{0,60})\$.*?(?:\$(?P=tag)\$|\Z))|(?P<open>\()|(?P<close>\))|(?P<comma>,)|(?P<end>;)"
@@ -67,11 +67,11 @@ _RULE = later(
     re.IGNORECASE,
 )
 _MOST_ALONE = 4_000
-"""Statements of a text that are read alone; a dump of more has all that errors touch restated."""
+"""Most statements of a text to read alone; a larger dump has all statements touched by errors rewritten."""
 
 
 def restated(source: bytes, errors: "Sequence[Span]", is_read: "Callable[[bytes], bool]") -> bytes:
-    """Restate the statements that errors touch and that the grammar can't read alone.
+    """Rewrite the statements touched by errors and unreadable alone.
 
     Parameters:
         errors: bytes of errors in order, half-open.
@@ -97,7 +97,7 @@ class _Statement(NamedTuple):
 
 
 def _statements(source: bytes) -> "Iterator[_Statement]":
-    """Yield the statements: each ends with ";", or above a row that begins one outside of parentheses."""
+    """Yield the statements: each ends with ";", or above a row beginning one outside of parentheses."""
     borders = [*_borders(source)]
     for first, end in pairwise([0, *borders, len(source)]):
         begin = _SPACE.match(source, first, end)
@@ -148,7 +148,7 @@ def _restated(text: bytes, is_read: "Callable[[bytes], bool]") -> bytes:
 
 
 def _words(text: bytes) -> bytes:
-    """Return the words of a statement as what it selects."""
+    """Return the words of a statement as a selection."""
     result = bytearray(blank(text))
     first = place = put(result, 0, b"select ")
     last = len(text) - 1
@@ -173,7 +173,7 @@ def _words(text: bytes) -> bytes:
 
 
 def _with_columns(text: bytes, head: re.Match[bytes]) -> bytes | None:
-    """Return the table of a statement with the names of its columns; None if it has none, or no room for that."""
+    """Return the table of a statement with the names of its columns; None if it has none, or no room for them."""
     opens = _OPENS.match(text, head.end("name"))
     if opens is None or _NO_COLUMNS.search(opens[0]):
         return None
@@ -205,7 +205,7 @@ def _closed(table: bytearray, closes: int) -> bytes | None:
     if closes < len(table) - 1:
         table[closes : closes + 1] = b")"
     else:
-        # The end takes the place of the parenthesis, and this one that of the last type.
+        # The end replaces the parenthesis, and the parenthesis the last type.
         last = len(bytes(table[:closes]).rstrip()) - 1
         if table[last - 1 : last] != b" ":
             return None
@@ -215,7 +215,7 @@ def _closed(table: bytearray, closes: int) -> bytes | None:
 
 
 def _items(text: bytes, first: int) -> tuple[list[tuple[int, int]], int | None]:
-    """Return where each item of a list begins and ends, and where the list does."""
+    """Return the start and end of each item of a list, and the list's end."""
     items: list[tuple[int, int]] = []
     depth, begin = 0, first
     for it in _TOKEN.finditer(text, first):

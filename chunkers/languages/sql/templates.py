@@ -1,4 +1,4 @@
-"""Make readable to the grammar of SQL what is no SQL: templates, lines for SQL*Plus and psql, and rows of data.
+"""Rewrite parts that are no SQL for the grammar: templates, lines for SQL*Plus and psql, and rows of data.
 
 Each keeps its rows and bytes: `{{ ref("x") }}` becomes a name, a macro of dbt a table, `{% ... %}` blank, and
 a client's command a comment.
@@ -10,7 +10,7 @@ from cqm.chunkers.languages.model import blank
 from cqm.chunkers.languages.sql.routines import table_over
 
 MACRO = re.compile(rb"\{%-?\s*(?:macro|test|data_test|snapshot|materialization)\s+(?P<name>\w+)")
-"""The head of a macro, or what else has a name in a template."""
+"""The head of a macro, or of another named block in a template."""
 _MACRO_END = re.compile(rb"\{%-?\s*end(?:macro|test|data_test|snapshot|materialization)\s*-?%\}")
 _TAG = re.compile(
     rb"\{\{(?P<value>(?:[^{}]|\{(?!\{)|\}(?!\}))*+)\}\}|\{%(?:[^%{]|%(?!\})|\{(?!%))*+%\}|\{\#(?:[^#{]|\#(?!\})|\{(?!\#))*+\#\}"

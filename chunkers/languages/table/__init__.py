@@ -49,7 +49,7 @@ BY_NAME: "Mapping[str, Language]" = MappingProxyType({row.name: row for row in (
 
 
 def dialect_of(language: str, text: str) -> str:
-    """Choose the language whose grammar reads a text best: headers of C++ and Objective-C share C's suffix."""
+    """Choose the language with the best grammar for a text: headers of C++ and Objective-C share C's suffix."""
     row = BY_NAME.get(language)
     if row is None or not row.dialects:
         return language

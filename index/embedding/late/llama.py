@@ -119,7 +119,7 @@ class _Server:
         body = {"content": text, "add_special": special, "parse_special": False, "with_pieces": True}
 
         def read(answer: Any) -> tuple[list[int], list[bytes]]:  # noqa: ANN401 - JSON
-            # A piece that isn't valid UTF-8 comes as a list of bytes.
+            # A piece in invalid UTF-8 comes as a list of bytes.
             pieces = [token["piece"] for token in answer["tokens"]]
             encoded = [piece.encode() if isinstance(piece, str) else bytes([*piece]) for piece in pieces]
             return [int(token["id"]) for token in answer["tokens"]], encoded

@@ -185,6 +185,6 @@ def _session(weights: bytes) -> "onnxruntime.InferenceSession":
         raise EmbeddingError(message, remedy=f"Run `{how_to_add('late')}`.") from error
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _ERRORS
-    # Threads that wait in a loop take the processor from searches and other programs.
+    # Threads waiting in a loop take the processor from searches and other programs.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])

@@ -21,7 +21,7 @@ _LEFT_OUT = frozenset({"Mn", "Cc", "Cf", "Zs", "Zl", "Zp"})
 def offsets_of(text: str, pieces: Sequence[bytes]) -> "NDArray[np.int64]":
     """Return each piece's range of characters, half-open, shape (pieces, 2); starts never decrease.
 
-    Exact if the joined pieces equal the text, as for byte-level and SentencePiece tokenizers, and if each is found in
+    Exact if the joined pieces equal the text, as for byte-level and SentencePiece tokenizers; and if each is found in
     turn in the text without case, accents and spaces, as for BERT's. A piece not found (an unknown word) covers the
     range between its neighbours.
 

@@ -38,7 +38,7 @@ class Embedder(Protocol):
         """
 
     def embed_documents(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts to be searched. A text that can't be embedded is reported and doesn't stop the others.
+        """Embed texts for search. A refused text is reported and doesn't stop the others.
 
         Raises:
             EmbeddingError: the provider failed; no text is to blame.
@@ -102,14 +102,13 @@ def validated(
     """Normalise a model's vectors and mark the usable rows.
 
     Parameters:
-        rows: one vector per text.
         texts: expected number of rows.
         dimensions: expected length of each row; 0 for any common length.
         source: for the error's message.
 
     Returns:
-        The vectors, shape (texts, dimensions), and a mask, shape (texts,), false for zero vectors and for rows with a
-        value that isn't finite. Such rows must not be stored.
+        The vectors, shape (texts, dimensions), and a mask, shape (texts,), false for zero vectors and for rows with an
+        infinite or undefined value. Such rows must not be stored.
 
     Raises:
         EmbeddingError: a wrong count or wrong dimensions; no numbers; or no usable row among several texts.

@@ -23,11 +23,11 @@ CANARY = "def add(left, right): return left + right"
 _MOST_DIVISIONS = 3
 """Times a timed-out request is divided by four before the service counts as hanging: from a hundred texts to one."""
 _DOUBTFUL = 1 / 2
-"""Of the context: for code the true count may be twice the estimate, so texts over this share may be too long."""
+"""Share of the context: a longer text may be too long, as code's true count may be twice the estimate."""
 _SURELY = 4
 """Times the context: the estimate is at most twice the true count for text, and some models don't count blanks."""
 _PART = 3 / 4
-"""Of the context, estimated: size of a long text's parts. A part still too long is halved."""
+"""Estimated share of the context for a long text's parts. A part still too long is halved."""
 _KEPT = 0.7
 """Share kept of a text each time a service with an unknown tokenizer refuses it as too long."""
 _SHORT = 64
@@ -50,7 +50,7 @@ def embed_all(
 
 
 def embed_one(traffic: Traffic, text: str, role: Role) -> PlacedVector:
-    """Embed one text with somebody waiting for it.
+    """Embed one text for a waiting caller.
 
     Raises:
         RefusedInputError: this text cannot be embedded.
@@ -256,7 +256,7 @@ class _Run:
     def _asked(self, texts: Sequence[str], batch: _Batch) -> Answer:
         """Send one request. A server's fault becomes a refusal of the texts if the server can embed another text."""
         try:
-            # A request still timing out after so many divisions isn't repeated.
+            # A request still timing out after this many divisions isn't repeated.
             patient = batch.patient and batch.divisions < _MOST_DIVISIONS
             return self._traffic.ask(texts, self._role, patient=patient, truncate=batch.truncate)
         except TransientError as fault:

@@ -32,7 +32,6 @@ class ServedEmbedder:
     Parameters:
         options: treatment of texts and sizes of requests.
         find: finds the service and its model; called at the first use, after `close`, and after its own failure.
-        clock: source of time.
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 Contexts, dimensions and prefixes are from the models' own cards at Hugging Face, or from the documentation of OpenAI
 (developers.openai.com/api/docs/models), Voyage (docs.voyageai.com/docs/embeddings) and Jina (jina.ai/models). Prices
 are list prices in US dollars a million tokens, read in 2026; they change, so an option wins over them. Jina's are left
-out because it sells tokens in packages.
+out: it sells tokens in packages.
 
 Quality is the mean NDCG@10, in per cent, over the 15 English retrieval tasks of the first MTEB (arXiv:2210.07316), as
 the model's card or the card of Snowflake's arctic-embed reports it. Models without a published figure for these tasks
@@ -73,7 +73,7 @@ MODELS: Mapping[str, ModelFacts] = {
     "jina-embeddings-v4": ModelFacts(32_768, 2048, None, "Query: ", "Passage: "),
     "jina-code-embeddings-0.5b": ModelFacts(32_768, 896, None, *_JINA_CODE),
     "jina-code-embeddings-1.5b": ModelFacts(32_768, 1536, None, *_JINA_CODE),
-    # Open weights. Nomic's context is that of its published weights; with scaled positions they take 8,192.
+    # Open weights. Nomic's context is from its published weights; with scaled positions they take 8,192.
     "nomic-embed-text": ModelFacts(2048, 768, None, *_NOMIC, quality=53.01),
     "nomic-embed-text-v2-moe": ModelFacts(512, 768, None, *_NOMIC),
     "nomic-embed-code": ModelFacts(32_768, 3584, None, _CODE_QUERY),
@@ -113,7 +113,7 @@ def facts_of(model: str) -> ModelFacts:
 
     Parameters:
         model: its name at a service: "nomic-embed-text:v1.5", "BAAI/bge-small-en-v1.5", "all-MiniLM-L6-v2". A longer
-            name of a known model counts as that model, the longest row first.
+            name of a known model counts as the model, the longest row first.
     """
     name = model.lower().rpartition("/")[2].partition(":")[0]
     if name not in MODELS:

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from threading import Condition
 
 _SLOW = 1 / 3
-"""Of the time-out: slower requests are at risk of being lost."""
+"""Share of the time-out: slower requests are at risk of being lost."""
 _QUICK = 1 / 4
-"""Of the slow limit. Time grows with the size of a batch, so there is room between quick and slow to settle in."""
+"""Share of the slow limit. Time grows with the size of a batch, so there is room between quick and slow to settle in.
+"""
 _GROWTH = 1.25
 _TRUST = 32
 """Quick answers after a time-out before sizes grow again: each trial may cost another time-out."""
@@ -22,7 +23,6 @@ class Pace:
     Parameters:
         texts, tokens: the most in one request.
         width: the most requests under way at once.
-        timeout_seconds: of one request.
     """
 
     def __init__(self, texts: int, tokens: int, width: int, timeout_seconds: float) -> None:
@@ -78,7 +78,7 @@ class Pace:
             self._shrink(texts, tokens)
 
     def at_most(self, texts: int) -> None:
-        """Learn that the service refuses requests with more texts."""
+        """Note that the service refuses requests with more texts."""
         with self._changed:
             self._most_texts = max(1, min(self._most_texts, texts))
 

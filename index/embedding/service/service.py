@@ -22,7 +22,6 @@ class Answer(NamedTuple):
     """A service's answer to a request.
 
     Attributes:
-        rows: one vector per text.
         tokens: counted by the service; None if not reported.
     """
 

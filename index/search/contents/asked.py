@@ -1,4 +1,4 @@
-"""Find the lines that a question asks for by what data say."""
+"""Find the lines asked for by data in them."""
 
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.question import Question
@@ -21,7 +21,6 @@ def contents_lines(generation: Generation, question: Question) -> dict[str, int]
     """Return the lines of a statement, a column, a text of resources or the format of a log, by id of their chunk.
 
     Parameters:
-        generation: to search.
         question: any; one with places, a route or a name is asked for by these.
 
     Raises:

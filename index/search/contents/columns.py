@@ -1,4 +1,4 @@
-"""Find the tables and files of records that have a column."""
+"""Find tables and record files by a column."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ _OF_CODE = (
     r"(?:[Cc]olumn|[Ff]ield|column_name)\w*[ (=:]{{1,4}}[^\n]{{0,60}}?[\"'`]{name}[\"'`]",
     r"^\s*{name}\s*[:=]\s*(?:\w+\.)*(?:\w*Field|\w*Column|mapped_column|relationship)\(",
 )
-"""Columns that a program declares: by migrations and models of Rails, Laravel, SQLAlchemy, Django, JPA and GORM."""
+"""Columns declared by migrations and models of Rails, Laravel, SQLAlchemy, Django, JPA and GORM."""
 _CREATES = re.compile(r"\bcreate\s+(?:\w+\s+){0,3}table\b", re.IGNORECASE)
 _ASIDE = re.compile(r"migrat|upgrade|patch|(?:^|/)(?:old|legacy|down)(?:/|[.])", re.IGNORECASE)
 
@@ -48,16 +48,9 @@ class _At(NamedTuple):
 
 
 def column_lines(generation: Generation, text: str) -> dict[str, int]:
-    """Return the lines that declare a column which a question names without its table, by id of their chunk.
+    """Return the lines declaring a column named without its table, by id of their chunk.
 
-        "which table has column invoice_id", "which csv file has the column Latency", "column Latency of runs.csv"
-
-    Parameters:
-        generation: to search.
-        text: of the question.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
+    "which table has column invoice_id", "which csv file has the column Latency", "column Latency of runs.csv"
     """
     found = _asked(text)
     if not found:
@@ -72,7 +65,7 @@ def column_lines(generation: Generation, text: str) -> dict[str, int]:
 
 
 def is_of_column(text: str) -> bool:
-    """Tell if a question asks for the tables or files that have a column."""
+    """Tell if a question asks for the tables or files with a column."""
     return _asked(text) is not None
 
 
@@ -82,7 +75,7 @@ def _asked(text: str) -> re.Match[str] | None:
 
 
 def _of_tables(generation: Generation, name: str) -> Iterator[_At]:
-    """Yield the lines of statements that create a table with the column, then of those that add it."""
+    """Yield the lines of statements creating a table with the column, then of those adding it."""
     own = re.escape(name)
     form = re.compile(
         rf"(?:^|[(,])[ \t]*(?:add(?:[ \t]+column)?(?:[ \t]+if[ \t]+not[ \t]+exists)?[ \t]+)?[`\"\[]?{own}[`\"\]]?[ \t]+"
@@ -99,7 +92,7 @@ def _of_tables(generation: Generation, name: str) -> Iterator[_At]:
 
 
 def _of_records(generation: Generation, name: str) -> Iterator[_At]:
-    """Yield the first lines of the files of records whose header has the column."""
+    """Yield the first lines of record files with the column in their header."""
     header = re.compile(rf"(?:^|[,;|\t]) ?[\"']?{re.escape(name)}[\"']? ?(?=[,;|\t]|\r?$)", re.IGNORECASE)
     for read in read_best(generation, query_terms(name), _MOST_CHUNKS, PointFilter(languages=("csv",))):
         if read.chunk.start_line == 1 and (found := header.search(read.text.partition("\n")[0])):

@@ -1,4 +1,4 @@
-"""Find the line of a program whose format string made a line of a log."""
+"""Find the format string behind a line of a log."""
 
 import re
 from collections.abc import Iterator
@@ -15,18 +15,11 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def made_lines(generation: Generation, text: str) -> dict[str, int]:
-    """Return the lines whose format strings made a line of a log, by id of their chunk; empty if none did.
+    """Return the lines with the format strings behind a line of a log, by id of their chunk; empty for none.
 
         "[1732] node 9916(5642), sons 7329(5728) 5976(1321)" is of `"node %d(%d), sons %d(%d) %d(%d)"`
 
-    Of several strings those count that have the most letters and signs; too many of these tell nothing.
-
-    Parameters:
-        generation: to search.
-        text: of the question.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
+    Of several strings, those with the most letters and signs count; too many of these tell nothing.
     """
     text = text.strip()
     if not is_of_values(text) or is_asking(text):
@@ -41,7 +34,7 @@ def made_lines(generation: Generation, text: str) -> dict[str, int]:
 
 
 def _made(generation: Generation, words: str, forms: list[str]) -> Iterator[tuple[int, bool, str, int, str]]:
-    """Yield the format strings that fit: minus their weight, the role of their file, path, line and chunk."""
+    """Yield the fitting format strings: negative weight, whether their file has a role, path, line and chunk id."""
     for read in read_best(generation, query_terms(words), _MOST_CHUNKS):
         chunk = read.chunk
         if source_type_of(chunk.language) == CODE and (found := best_made(forms, read.text)):

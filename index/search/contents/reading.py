@@ -19,13 +19,8 @@ def read_best(generation: Generation, words: SparseTerms, most: int, keep: Point
     """Return the best chunks for some words, with their texts.
 
     Parameters:
-        generation: to search.
-        words: of the chunks.
         most: chunks to read.
         keep: chunks that count; None for all.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
     """
     (found,) = generation.store.search([Nearest(TERMS, words, most, keep)])
     chunks = generation.candidates.of(found)

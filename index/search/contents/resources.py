@@ -1,4 +1,4 @@
-"""Find a text that an application shows: its line in the resources of a language, and the code that uses its key."""
+"""Find a text shown by an application: its line in the resources of a language, and the code using its key."""
 
 import html
 import json
@@ -19,7 +19,7 @@ _MOST_CHUNKS, _MOST_USERS = 60, 400
 _MOST_TEXTS, _MOST_USES, _MOST_KEYS = 3, 7, 3
 _SHORTEST, _LONGEST = 4, 300
 _LONGEST_BEFORE = 400
-"""Characters before a text that have its key."""
+"""Characters before a text to search for its key."""
 _LANGUAGES = (
     *("json", "yaml", "xml", "properties", "php", "text", "template", "javascript", "typescript", "toml"),
     "ini",
@@ -64,10 +64,8 @@ class _Text(NamedTuple):
     """A text in a resource.
 
     Attributes:
-        read: the chunk.
-        line: of the text.
         key: as the resource writes it.
-        around: names of what encloses it.
+        around: names of its enclosing keys.
     """
 
     read: Read
@@ -77,7 +75,7 @@ class _Text(NamedTuple):
 
 
 class _Use(NamedTuple):
-    """A line that uses a key, to be sorted: the most certain first."""
+    """A line using a key; the most certain sorts first."""
 
     rank: tuple[bool, bool, int]
     path: str
@@ -86,19 +84,12 @@ class _Use(NamedTuple):
 
 
 def resource_lines(generation: Generation, text: str) -> dict[str, int]:
-    """Return the lines that have a text of an application's resources and that use its key, by id of their chunk.
+    """Return the lines with a text of an application's resources, and those using its key, by id of their chunk.
 
         "Datei existiert bereits", "the code that shows "File already exists""
 
-    The text comes first if it is all of the question, the code that shows it if that is asked for. Empty if no resource
-    has a key for just this text.
-
-    Parameters:
-        generation: to search.
-        text: of the question.
-
-    Raises:
-        StoreError, ManifestError: the index cannot be read.
+    The text comes first if the question is only the text; the code showing it, if that is asked for. Empty if no
+    resource has a key for exactly this text.
     """
     text = text.strip()
     if not _SHORTEST <= len(text) <= _LONGEST or "\n" in text:
@@ -135,7 +126,7 @@ def catalog_lines(generation: Generation, text: str) -> dict[str, int]:
 
 
 def _may_be_shown(text: str) -> bool:
-    """Whether a text may be what an application shows: a caption, a sentence, or words of another script."""
+    """Whether an application may show a text: a caption, a sentence, or words of another script."""
     return is_caption(text) or not text.isascii() or (text[:1].isupper() and text[-1:] in ".!?" and not is_asking(text))
 
 
@@ -176,7 +167,7 @@ def _key_before(text: str, at: int) -> str:
 
 
 def _around(read: Read, at: int) -> frozenset[str]:
-    """Return the names of what encloses a text: the keys above it, and those of the chunk."""
+    """Return the names enclosing a text: the keys above it, and those of the chunk."""
     line = read.text.rfind("\n", 0, at) + 1
     indent = len(read.text[line:at]) - len(read.text[line:at].lstrip())
     names = set[str]()
@@ -184,12 +175,12 @@ def _around(read: Read, at: int) -> frozenset[str]:
         if len(above[1]) < indent:
             indent = len(above[1])
             names.update(_PART.findall(above[2]))
-    # A chunk of the middle of a file is named after what encloses it.
+    # A chunk from the middle of a file is named after its enclosing keys.
     return frozenset(names if read.chunk.start_line == 1 else {*names, *_PART.findall(read.chunk.symbol)})
 
 
 def _uses(generation: Generation, texts: Sequence[_Text]) -> dict[str, int]:
-    """Return the lines of programs and layouts that use the keys of some texts, by id of their chunk."""
+    """Return the lines of programs and layouts using the keys of some texts, by id of their chunk."""
     keys = {it.key: it for it in reversed(texts) if it.read.chunk.role is None} or {it.key: it for it in texts}
     lines: list[_Use] = []
     for text in [*reversed(keys.values())][:_MOST_KEYS]:

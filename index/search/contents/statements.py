@@ -1,4 +1,4 @@
-"""Find the line of a program that sends a statement of SQL, which a log shows with its values or with none."""
+"""Find the line of a program sending an SQL statement, as a log shows it, with or without values."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _TOKEN = re.compile(
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _QUOTES = frozenset("\"'`")
 _MOST_BETWEEN = 3
-"""Words of a program that may stand where the question has a value: `:name`, `' . $id . '`."""
+"""Words a program may have in place of the question's value: `:name`, `' . $id . '`."""
 _ENDS = re.compile(r"[^\w\"'`;]{0,12}(?:[?$:@%]\w{0,40})?[)\s]{0,8}(?:;|[\"'`]\s*[;),])")
 """The end of a statement behind its last word."""
 _LEAST_WORDS = 4
@@ -42,10 +42,6 @@ def statement_lines(generation: Generation, text: str) -> dict[str, int]:
         "SELECT content FROM rss_item WHERE guid = ?", "... duration: 812 ms  statement: delete from jobs where id = 7"
 
     All its words count, in order; its values may be anything.
-
-    Parameters:
-        generation: to search.
-        text: of the question.
 
     Raises:
         StoreError, ManifestError: the index cannot be read.
@@ -69,7 +65,7 @@ def _words(sql: str) -> list[str]:
     """Return the words of a statement in lower case; one or several values in a row are an empty word."""
     words: list[str] = []
     sql = sql.rstrip("; ")
-    # The quote that ends a quoted statement.
+    # The closing quote of a quoted statement.
     sql = sql[:-1] if sql[-1:] in _QUOTES and sql.count(sql[-1]) % 2 else sql
     for found in _TOKEN.finditer(sql):
         # Names may stand in quotes as values do: `"user"."id"`.
@@ -98,7 +94,7 @@ def _found_at(words: Sequence[str], text: str) -> _At | None:
 
 
 def _end(words: Sequence[str], said: Sequence[str], at: int) -> int:
-    """Return where the words of a statement end in those of a text from a place on; 0 if they do not follow there."""
+    """Return the end of a statement's words among a text's words, from a place on; 0 if they do not follow there."""
     spare = 0
     for word in words:
         if not word:

@@ -1,4 +1,4 @@
-"""Find the lines of indexed files that hold a text or match a pattern, as grep does, by the trigrams of the files."""
+"""Find the lines of indexed files with a text or matching a pattern, as grep does, by the files' trigrams."""
 
 from cqm.index.search.grep.find import Grepping, find_lines
 from cqm.index.search.grep.texts import KnownFiles

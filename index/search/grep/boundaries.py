@@ -1,8 +1,8 @@
-"""Find a pattern that asks for boundaries of words beside letters of any script.
+"""Find a pattern with word boundaries beside letters of any script.
 
-RE2's own boundaries are those of ASCII words: in "größe" it sees two, before and after "öß". A line with other letters
-is looked at with marks in it: a character at each boundary, another one everywhere else, and the pattern for marked
-lines passes over them.
+RE2 knows boundaries of ASCII words only: in "größe" it sees two more, before and after "öß". So a line with other
+letters gets marks: one character at each boundary, another one everywhere else. The pattern for marked lines passes
+over them.
 """
 
 from collections.abc import Iterator
@@ -16,19 +16,18 @@ if TYPE_CHECKING:
 _LONGEST = 1 << 17
 """Bytes of a line to be marked, which takes .1 s. Longer ones have the boundaries of ASCII."""
 _TIMES = 2
-"""Marks in a place, so that a pattern may ask for it twice."""
+"""Marks in one place, as a pattern may ask for it twice."""
 _ON, _OFF = BOUNDARY * _TIMES, NO_BOUNDARY * _TIMES
 _MARKS = BOUNDARY.encode(), NO_BOUNDARY.encode()
 _WIDTH = len(_MARKS[0])
 
 
 class Boundaries:
-    """Finds a pattern in texts that are not ASCII alone.
+    """Finds a pattern in texts beyond ASCII.
 
     Parameters:
-        read: a pattern that asks for boundaries, and for no line end.
+        read: a pattern with word boundaries and without line ends.
         for_ascii: compiled for texts of ASCII.
-        options: to compile with.
     """
 
     def __init__(self, read: Read, for_ascii: "re2._Regexp", options: "re2.Options") -> None:

@@ -1,4 +1,4 @@
-"""Answer a query for a text or a pattern: the files that may have it, their lines, and a page of them."""
+"""Answer a query for a text or a pattern: find possible files, then their lines, then a page of them."""
 
 import time
 from bisect import bisect_right
@@ -25,7 +25,7 @@ from cqm.index.text.stored_definitions import StoredDefinition
 from cqm.index.workers import Workers
 
 _MOST_SECONDS = 10.0
-"""Time after which a search ends with what it has."""
+"""Seconds after which a search ends with the lines found so far."""
 _AROUND = 2
 _FEW = 3
 """Most matching lines shown with lines around them where the query does not say how many."""
@@ -34,10 +34,10 @@ _MOST_AROUND = 20
 
 @dataclass(frozen=True, slots=True)
 class Grepping:
-    """Everything a search beside the query takes.
+    """Everything a search needs beside the query.
 
     Attributes:
-        generation: whose files are searched.
+        generation: its files are searched.
         root, scan: of the index.
         workers: read changed files.
         known: files and trigrams, kept from search to search.
@@ -51,7 +51,7 @@ class Grepping:
 
 
 class _Context(NamedTuple):
-    """The surroundings of a line: the symbol, its kind or that of the chunk, and its declaration."""
+    """The surroundings of a line: the symbol, its kind or the chunk's, and its declaration."""
 
     symbol: str = ""
     kind: str = ""
@@ -61,7 +61,7 @@ class _Context(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A file with matching lines, and those of them that the page shows."""
+    """A file with matching lines, and those shown on the page."""
 
     file: KnownFile
     text: bytes
@@ -80,7 +80,6 @@ def find_lines(grepping: Grepping, query: Query) -> Page:
     """Find the lines with a text or pattern in the indexed files as they are on disk.
 
     Parameters:
-        grepping: where to look.
         query: its mode is exact or regex. Filters may stand before the text: "lang:go ctx.Bind(".
 
     Raises:
@@ -152,7 +151,7 @@ def _check(query: Query) -> None:
 
 
 def _chosen(grepping: Grepping, query: Query) -> Sequence[KnownFile]:
-    """Return the files that the filters keep; those by kind are of lines."""
+    """Return the files kept by the filters; filters by kind apply to lines, later."""
     files: Sequence[KnownFile] = grepping.known.of(grepping.generation)
     if query.languages:
         files = [file for file in files if file.language in query.languages]
@@ -171,7 +170,7 @@ def _chosen(grepping: Grepping, query: Query) -> Sequence[KnownFile]:
 
 
 def _possible(known: KnownFiles, tree: Tree, files: Sequence[KnownFile], pattern: Pattern) -> Iterator[KnownFile]:
-    """Yield the files that may match: those not looked into before, changed since, or with the pattern's trigrams."""
+    """Yield the files to search: new, changed, or with the pattern's trigrams."""
     without = known.grams.without(pattern.clauses, ignores_case=pattern.ignores_case)
     return tree.changed(files, without)
 

@@ -1,4 +1,4 @@
-"""Trigrams of files, to tell without reading a file that it cannot contain a text.
+"""Trigrams of files, to rule out a file without reading it.
 
 A file has a row of bits, one for each hash of three bytes in a row; a text can be in it only if all bits of the text's
 trigrams are set. Cox, "Regular Expression Matching with a Trigram Index" (2012), keeps lists of files by trigram; rows
@@ -19,7 +19,7 @@ _ROW_BYTES = (1 << _BITS) // 8
 """2 KB a file. A source file of 8 KB sets a seventh of the bits."""
 _LENGTH = 3
 _FACTORS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
-"""Odd numbers of xxHash and MurmurHash, whose products spread over the upper bits."""
+"""Odd numbers of xxHash and MurmurHash; their products spread over the upper bits."""
 _MOST_GRAMS = 12
 """Trigrams of a text to look up; further ones rarely tell more."""
 _FIRST_ROWS = 256
@@ -79,7 +79,7 @@ class GramTable:
             self._stamps = {path: self._stamps[path] for path in kept}
 
     def without(self, clauses: Clauses, *, ignores_case: bool) -> Mapping[str, Stamp]:
-        """Return the files that cannot meet the clauses, with their stamps."""
+        """Return the files unable to meet the clauses, with their stamps."""
         wanted = [_grams_of_clause(clause, ignores_case=ignores_case) for clause in clauses]
         with self._lock:
             count = len(self._slots)
@@ -106,11 +106,11 @@ def _hashed(text: Bits) -> NDArray[np.uint32]:
 
 
 _Grams = Sequence[Sequence[int]]
-"""Of a text: for each trigram its possible hashes."""
+"""The possible hashes of each trigram of a text."""
 
 
 def _has_any(rows: Bits, slots: NDArray[np.intp], texts: Sequence[_Grams]) -> NDArray[np.bool_]:
-    """Tell for all rows, looking only at those of some slots, whether they may have one of the texts."""
+    """Tell for all rows whether they may have one of the texts, looking only at some slots."""
     found = np.zeros(len(rows), np.bool_)
     for text in texts:
         left = slots
@@ -124,7 +124,7 @@ def _has_any(rows: Bits, slots: NDArray[np.intp], texts: Sequence[_Grams]) -> ND
 
 
 def _grams_of_clause(clause: Iterable[str], *, ignores_case: bool) -> list[_Grams]:
-    """Return the trigrams of each text of a clause; nothing if one of them has none, so that any file may have it."""
+    """Return the trigrams of each text of a clause; nothing if one has none, as any file may contain it."""
     texts = [_grams_of(text, ignores_case=ignores_case) for text in clause]
     return texts if all(texts) else []
 

@@ -32,7 +32,7 @@ class Match(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of a search, and the end that is set to it.
+    """Counts of a search, and its deadline.
 
     Attributes:
         deadline: of `time.monotonic`.
@@ -63,7 +63,6 @@ def matching_lines(text: bytes, pattern: Pattern, tally: Tally) -> Iterator[Matc
 
     Parameters:
         text: from `as_lines`, UTF-8.
-        pattern: to look for.
         tally: counts, and ends the search.
     """
     files, waiting, number, counted = tally.files, None, 1, 0
@@ -79,7 +78,7 @@ def matching_lines(text: bytes, pattern: Pattern, tally: Tally) -> Iterator[Matc
         number += text.count(b"\n", counted, start)
         counted = start
         line_start = text.rfind(b"\n", 0, start) + 1
-        # The line end that a match of several lines ends with belongs to its last line.
+        # A line end at the end of a match over several lines belongs to its last line.
         stop = _line_end(text, max(start, end - 1))
         waiting = Match(number, number + text.count(b"\n", start, stop), line_start, stop, [(start, end)])
     if waiting:
@@ -128,7 +127,7 @@ def _spans(text: bytes, pattern: Pattern, tally: Tally) -> Iterator[tuple[int, i
         end = len(text) if len(text) - start <= _SLICE else _line_end(text, start + _SLICE)
         stop = end
         if pattern.is_large and end - start > 2 * _SLICE:
-            # One long line, and a pattern that would take seconds for it.
+            # One long line, with a pattern needing seconds for it.
             stop, tally.is_complete = start + 2 * _SLICE, False
         for span in pattern.spans(text, start, stop):
             if span != (beyond, beyond):

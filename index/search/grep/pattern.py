@@ -1,4 +1,4 @@
-"""A text or a regular expression made ready to look for, by an engine whose time grows with the text only."""
+"""Compile a text or a regular expression for an engine with time linear in the text."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ _SYNTAX = "Write it in RE2's syntax (no lookaround, no backreferences), or ask w
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Everything that looking for a pattern takes.
+    """Everything needed to look for a pattern.
 
     Attributes:
         clauses, ignores_case: of the pattern, as in `Read`.

@@ -32,7 +32,6 @@ def shown_lines(text: bytes, match: Match, around: int) -> Shown:
     """Show the lines of a match.
 
     Parameters:
-        text: of the file.
         match: in it.
         around: number of lines before and after.
     """

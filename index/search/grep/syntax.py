@@ -1,6 +1,6 @@
-"""Read the syntax of a pattern: texts that every match contains, and the same pattern as RE2 takes it.
+"""Read the syntax of a pattern: texts contained in every match, and the same pattern in RE2's syntax.
 
-RE2 judges whether a pattern is valid. Syntax unknown to this reader is passed on as it is, and requires no text.
+RE2 judges whether a pattern is valid. Syntax unknown to this reader is passed on unchanged, and requires no text.
 """
 
 import re
@@ -22,7 +22,7 @@ _UNICODE = {
     "w": r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}",
     "d": r"\p{Nd}",
     "s": r"\p{Z}\t\n\v\f\r\x{85}",
-    # For brackets, in which nothing can be negated: all other categories.
+    # For brackets, where nothing can be negated: all other categories.
     "W": r"\p{Pd}\p{Ps}\p{Pe}\p{Pi}\p{Pf}\p{Po}\p{S}\p{Z}\p{No}\p{C}",
     "D": r"\p{L}\p{M}\p{Nl}\p{No}\p{P}\p{S}\p{Z}\p{C}",
     "S": r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}\x00-\x08\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}",
@@ -37,7 +37,7 @@ _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _ESCAPE = re.compile(r"\\(?:[pP](?:\{[^}]*\}|.)|x(?:\{[^}]*\}|.{2})|u\{[^}]*\}|u.{4}|[0-7]{1,3}|.)", re.DOTALL)
 _CODE = re.compile(r"\\u(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{4}))")
 _GROUP = re.compile(r"\?(?:P?<\w+>|([a-zA-Z]*(?:-[a-zA-Z]*)?)([:)]))")
-# An empty quotation is nothing: RE2 repeats what stands before it.
+# An empty quotation is nothing: RE2 repeats the atom before it.
 _REPEAT = re.compile(r"(?:\\Q\\E)*([*+?]|\{(\d+)(,?)(\d*)\})\??")
 _POSIX = re.compile(r"\[:\^?\w+:\]")
 
@@ -49,8 +49,8 @@ class Read(NamedTuple):
         translated: for RE2.
         for_ascii: the same for texts of ASCII alone, where it is far smaller.
         clauses: of every match.
-        ignores_case: whether any part of it does; then texts of clauses may have either case.
-        has_newline: whether it asks for a line end, so that a match may have several lines.
+        ignores_case: whether any part ignores case; then texts of clauses may have either case.
+        has_newline: whether it asks for a line end: a match may have several lines.
         has_return: whether it asks for a carriage return.
         for_marked: the same for lines with marks at their boundaries of words; empty if it asks for none.
     """
@@ -65,7 +65,7 @@ class Read(NamedTuple):
 
     @property
     def without_boundaries(self) -> str:
-        """A pattern for unmarked lines that matches at least where this one does."""
+        """A pattern for unmarked lines, matching at least where this one does."""
         return self.for_marked.replace(_MARK_OF["b"], "(?:)").replace(_MARK_OF["B"], "(?:)")
 
 
@@ -73,7 +73,7 @@ class _Node(NamedTuple):
     """A part of a pattern.
 
     Attributes:
-        texts: all that it matches; None if these are too many to tell.
+        texts: all its matches; None if these are too many to list.
         clauses: of its matches, where texts is None.
     """
 
@@ -86,7 +86,7 @@ _NOTHING = _Node(_EMPTY)
 
 
 def read_pattern(pattern: str) -> Read:
-    """Read a regular expression; one that is not valid comes back in any form that RE2 refuses as well.
+    """Read a regular expression; an invalid one comes back in some form that RE2 refuses too.
 
     Raises:
         RecursionError: its groups are nested deeper than 100.
@@ -270,7 +270,7 @@ class _Reader:
 
 
 def _unmarked(atom: str) -> str:
-    """Write an atom that one character matches as one with marks before it, which are not this character."""
+    """Write a one-character atom as one with marks before it; the marks never match the atom."""
     if atom.startswith("[^"):
         atom = f"[^{_MARKS}{atom.removeprefix('[^')}"
     elif atom.startswith(r"\P"):

@@ -1,7 +1,7 @@
-"""Read the files of an index as they are on disk now: at once where nothing changed, through workers otherwise.
+"""Read the files of an index as they are on disk now: unchanged ones directly, others through workers.
 
-A file that is as it was when it was indexed had no secrets and was decoded without doubt is read here. Workers read all
-others as an update does: they decode, redact and refuse.
+An unchanged file without secrets and with a certain encoding is read here. Workers read all others as an update does:
+they decode, redact and refuse.
 """
 
 import os
@@ -46,7 +46,7 @@ class KnownFile(NamedTuple):
 
 
 class DecodedTexts:
-    """The last texts that workers read, as long as their files do not change; at most 32 MB of them."""
+    """The last texts read by workers, as long as their files stay unchanged; at most 32 MB."""
 
     def __init__(self) -> None:
         self._texts: dict[str, tuple[Stamp, bytes]] = {}
@@ -68,7 +68,7 @@ class DecodedTexts:
 
 
 class KnownFiles:
-    """The files of an index, sources first, and the trigrams of those that were looked into."""
+    """The files of an index, sources first, and the trigrams of those already read."""
 
     def __init__(self) -> None:
         self.grams = GramTable()
@@ -85,7 +85,7 @@ class KnownFiles:
         state = generation.manifest.state()
         if state != self._state:
             rows = [row for row in generation.manifest.files().values() if row.state is FileState.INDEXED]
-            # Earlier releases lost the languages of files that were read again.
+            # Earlier releases lost the languages of files read again.
             languages = generation.manifest.languages() if any(row.size and not row.language for row in rows) else {}
             files = [
                 KnownFile(
@@ -123,9 +123,8 @@ class Tree:
 
     Parameters:
         root: of the index, a folder or file.
-        folder: its descriptor, or its path where there are none.
-        options: of the index.
-        workers: for files that can't be read here.
+        folder: its descriptor, or its path where the system has none.
+        workers: for files not readable here.
         decoded: the last texts of workers.
     """
 
@@ -143,7 +142,7 @@ class Tree:
         )
 
     def changed(self, files: Iterable[KnownFile], stamps: Mapping[str, Stamp]) -> Iterator[KnownFile]:
-        """Yield the files that have no stamp, and those that have another one on disk; none of them is opened."""
+        """Yield the files without a stamp, or with another one on disk, without opening them."""
         folder = self._folder
         for file in files:
             stamp = stamps.get(file.path)
@@ -152,9 +151,6 @@ class Tree:
 
     def texts(self, files: Iterable[KnownFile]) -> Iterator[Text]:
         """Yield the texts of files, in order; skipped and vanished ones are left out.
-
-        Parameters:
-            files: to read.
 
         Raises:
             WorkerError: no worker can be started.
@@ -176,14 +172,14 @@ class Tree:
                     yield self._kept(Text(file, text.encode(), (size, changed, status)), read_at)
 
     def _kept(self, text: Text, read_at: int) -> Text:
-        """Keep a text that a worker read, unless a later change of its file might not show."""
+        """Keep a text read by a worker, unless a later change of its file might not show."""
         if not text.stamp or not is_settled(*text.stamp[1:], read_at):
             return text._replace(stamp=None)
         self._decoded.put(text.file.path, text.stamp, text.text or b"")
         return text
 
     def _here(self, file: KnownFile) -> Text | None:
-        """Read a file without a worker; None if that is not to be."""
+        """Read a file without a worker; None if a worker is needed."""
         if file.is_plain:
             data = self._plain(file)
             return None if data is None else Text(file, data, file.stamp)
@@ -192,7 +188,7 @@ class Tree:
         return None if kept is None else Text(file, kept, stamp)
 
     def _plain(self, file: KnownFile) -> bytes | None:
-        """Read a file that is as it was when it was indexed; None if it isn't, or a worker has to decode it."""
+        """Read a file unchanged since it was indexed; None if it changed, or a worker has to decode it."""
         try:
             opened = open_regular(self._folder, file.path)
         except OSError:

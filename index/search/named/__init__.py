@@ -1,3 +1,3 @@
-"""Find what a question names: definitions, paths as others write them, names of files, routes, traces and messages."""
+"""Find the things named in a question: definitions, foreign paths, file names, routes, traces and messages."""
 
 __all__ = ["almost", "defining", "in_sentence", "named_paths", "named_places", "project_files", "routes", "tree_paths"]

@@ -17,7 +17,7 @@ _MOST = 10
 _LONG = 9
 """Characters of a name with two typing errors."""
 _LEAST_LIKE = 0.75
-"""Of `difflib`: one letter of four may be another."""
+"""Least ratio of `difflib`: one letter of four may be another."""
 _RESPELLED = 0.5
 """Distance of names in another case: less than a letter."""
 _HUMP = re.compile(rf"{HUMP}|[0-9]+|[^\W\dA-Za-z_]+")
@@ -36,7 +36,7 @@ class _Near(NamedTuple):
 
 
 def names_almost(names: StoredNames, symbol: str) -> list[str]:
-    """Return the qualified names that a part or a misspelling of a name may mean, best first.
+    """Return the qualified names meant by a part or a misspelling of a name, best first.
 
     `ShouldBindWi` and `ShBiWi` are `Context.ShouldBindWith`, `Contxt.Bind` is `Context.Bind`.
 
@@ -49,11 +49,11 @@ def names_almost(names: StoredNames, symbol: str) -> list[str]:
     found: list[_Near] = []
     for way, ways in enumerate((_beginning, _with_humps, _misspelled)):
         found += (_Near(_container_grade(name, container), way, far, name) for name, far in ways(names, last))
-        # What a later way finds is not better then.
+        # A later way finds nothing better then.
         if any(it.container == _SAME for it in found):
             break
     found.sort()
-    # Of two ways the better; what the container tells apart is not beside what it doesn't.
+    # Only the best way counts; names with a fitting container are not mixed with others.
     best = [it.name for it in found if it.container < _OTHER and it[:2] == found[0][:2]]
     return [*dict.fromkeys(best)][:_MOST]
 
@@ -63,7 +63,7 @@ def _container_grade(name: str, container: str) -> int:
     asked, outer = name_key(container), name_key(name.rpartition(".")[0])
     if asked in {"", outer}:
         return _SAME
-    # A lower-case name may be that of a package, of which the index knows nothing.
+    # A lower-case name may be a package's, unknown to the index.
     is_like = container == container.lower() or SequenceMatcher(None, outer, asked).ratio() >= _LEAST_LIKE
     return _ALIKE if is_like else _OTHER
 
@@ -92,7 +92,7 @@ def _are_in_order(humps: Sequence[str], parts: Sequence[str]) -> bool:
 def _misspelled(names: StoredNames, last: str) -> Iterator[tuple[str, float]]:
     """Yield names with few other letters: those with an unharmed beginning or end are compared."""
     key = name_key(last)
-    # Of a longer name, both halves may have an error.
+    # A longer name may have an error in both halves.
     unharmed, most = (len(key) // 3 if len(key) >= _LONG else (len(key) - 1) // 2), max(1, len(key) // 5)
     lengths = range(len(key) - most, len(key) + most + 1)
     by_key: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Read the name of a Kubernetes object, as people and kubectl write it, and find the manifests that declare it."""
+"""Read the name of a Kubernetes object, as people and kubectl write it, and find the manifests declaring it."""
 
 import re
 from itertools import islice
@@ -48,10 +48,10 @@ _SHORT = {
 
 
 def object_lines(lookup: NameLookup, text: str) -> dict[str, int]:
-    """Return the line of each declaration of the object that a question names, by the id of its chunk.
+    """Return the line of each declaration of the object named, by the id of its chunk.
 
-    `Deployment web`, `deployment/web`, `deployments.apps/web` and `kubectl describe deploy web` are the same; a kind of
-    the project's own is written as its manifest has it. Empty where no manifest declares such an object.
+    `Deployment web`, `deployment/web`, `deployments.apps/web` and `kubectl describe deploy web` are the same; a custom
+    kind is spelled as in its manifest. Empty where no manifest declares such an object.
     """
     asked = _OBJECT.fullmatch(text.strip().strip("`"))
     if not asked:
@@ -78,7 +78,7 @@ def object_lines(lookup: NameLookup, text: str) -> dict[str, int]:
 
 
 def _kind_of(word: str) -> str:
-    """Return the kind that a word means; empty for other words."""
+    """Return the kind meant by a word; empty for other words."""
     plain = word.lower()
     for known in (plain, plain.removesuffix("s"), plain.removesuffix("es")):
         if found := _KINDS.get(known) or _SHORT.get(known):

@@ -1,4 +1,4 @@
-"""Find the lines that declare an option of a command line or a table of a database, which a question names."""
+"""Find the lines declaring a command-line option or a database table named in a question."""
 
 import re
 from typing import NamedTuple
@@ -12,15 +12,15 @@ from cqm.index.text.terms import query_terms
 _MOST_CHUNKS, _MOST_LINES = 400, 10
 _MOST_CHARACTERS = 2_000
 _LONGEST_BEFORE = 120
-"""Characters before a key that tell whether it is declared."""
+"""Characters before a key to tell whether it is declared."""
 _LEAST_QUOTED = 40
-"""Characters of a statement by which a program's own is known."""
+"""Leading characters of a statement to recognise the program's own."""
 _FLAG = re.compile(r"(?<![\w-])--(?P<name>[A-Za-z][\w-]{1,60})(?:=\S{0,200})?(?![\w-])")
 _COMMAND = re.compile(r"[$>] ?\S|[a-z][\w./-]{0,60}(?: [a-z][\w./-]{0,60}){0,3} --?\w")
 _QUOTES = frozenset("\"'`")
 _TABLE = re.compile(
     r"(?:the )?(?:(?:database|db|sql) )?table [`\"']?(\w{2,80})[`\"']?|(?:the )?[`\"']?(\w{2,80})[`\"']? table"
-    # Of PostgreSQL, SQLite, MySQL and SQL Server.
+    # Messages of PostgreSQL, SQLite, MySQL and SQL Server.
     r"|.{0,400}(?:relation \"(?:\w+\.)?(\w{2,80})\" does not exist|no such table: (?:\w+\.)?(\w{2,80})"
     r"|Table '(?:[\w-]+\.)?(\w{2,80})' doesn't exist|Invalid object name '(?:\w+\.)?(\w{2,80})').{0,400}",
     re.IGNORECASE | re.DOTALL,
@@ -45,7 +45,7 @@ _OF_GETOPT = re.compile(r"\s*,\s*(?:required|no|optional)_argument")
 
 
 class _Asked(NamedTuple):
-    """A key of a question: its name, words beside its declaration, and the forms of that."""
+    """A key of a question: its name, words beside its declaration, and the declaration's forms."""
 
     name: str
     beside: str
@@ -54,7 +54,7 @@ class _Asked(NamedTuple):
 
 
 def declared_lines(lookup: NameLookup, text: str) -> dict[str, int]:
-    """Return the lines that declare what a question names, by id of their chunk, best first; empty where none does.
+    """Return the lines declaring the option or table named, by id of their chunk, best first; empty for none.
 
     `--min-runs`, `hyperfine --min-runs 3 ls`, `what does --min-runs do`
     `table posts`, `no such table: posts`, `SELECT * FROM posts`
@@ -81,7 +81,7 @@ def _rank(declared: tuple[Candidate, int]) -> tuple[bool, bool, str, int]:
 
 
 def _asked_option(text: str) -> _Asked | None:
-    """Read the one option of a question that is it, a command with it, or asks about it; one of a message is quoted."""
+    """Read the option of a question that is only it, a command with it, or a question about it; not a quoted one."""
     text = text.strip().strip("`")
     found = [*_FLAG.finditer(text)] if "--" in text and len(text) < _MOST_CHARACTERS and "\n" not in text else []
     if len({it["name"] for it in found}) != 1:
@@ -122,7 +122,7 @@ def _asked_table(text: str) -> _Asked | None:
 
 
 def _line(asked: _Asked, text: str) -> int:
-    """Return the first line of a text, from 0, that declares a key; -1 for none."""
+    """Return the first line of a text, from 0, declaring a key; -1 for none."""
     for match in asked.forms.finditer(text):
         if match.groupdict().get("quoted"):
             before = " ".join(text[max(0, match.start() - _LONGEST_BEFORE) : match.start()].split())

@@ -26,14 +26,14 @@ _MOST_FILES = 20
 
 
 class NameLookup:
-    """The chunks that define names of one question; each name is looked up once."""
+    """The chunks defining names of one question; each name is looked up once."""
 
     def __init__(self, generation: Generation) -> None:
         self.generation = generation
         self._found: dict[str, list[Candidate]] = {}
 
     def of(self, symbol: str) -> list[Candidate]:
-        """Return the chunks that define something with the last part of a symbol, which may be an operator."""
+        """Return the chunks defining something with the last part of a symbol; operators too."""
         key = "" if is_operator(symbol) else name_key(symbol)
         asked = key or last_part(symbol)
         if asked not in self._found:
@@ -42,7 +42,7 @@ class NameLookup:
         return self._found[asked]
 
     def defining(self, symbol: str) -> list[Candidate]:
-        """Return the chunks that define "a.b.c"; it may lack outer parts, or begin with a package."""
+        """Return the chunks defining "a.b.c"; it may lack outer parts, or begin with a package."""
         return defining(self.of(symbol), symbol)
 
     def _of_word(self, symbol: str) -> list[str]:
@@ -50,15 +50,15 @@ class NameLookup:
         return [*scores]
 
     def _of_sign(self, symbol: str) -> list[str]:
-        """Return the ids of chunks that define an operator or "_": neither is a word, so no term has it."""
+        """Return the ids of chunks defining an operator or "_": neither is a word, so no term has it."""
         rows = (row for name in spellings_of(symbol) for row in self.generation.manifest.defining(name))
         return [*dict.fromkeys(row.id for row in rows if source_type_of(row.language) == CODE)]
 
 
 def meant_name(lookup: NameLookup, question: Question) -> str:
-    """Return the first of the names of a question that something defines; empty if nothing defines any.
+    """Return the first defined name of a question; empty if none is defined.
 
-    The plain name comes first where it is defined just so and no notation tells more.
+    The plain name comes first where it is defined exactly so and no notation tells more.
     """
     symbol = question.symbol
     plain = lookup.defining(symbol) if symbol else []
@@ -69,19 +69,19 @@ def meant_name(lookup: NameLookup, question: Question) -> str:
         return found
     if plain:
         return symbol
-    # A line of code has its name as it is spelled.
+    # A line of code has the exact spelling of its name.
     written = (it for it in question.declared if are_so(lookup.defining(it), it))
     return next(written, "") or _with_companion(lookup, symbol) or _in_its_namespace(lookup, symbol)
 
 
 def is_defined(lookup: NameLookup, name: str) -> bool:
-    """Whether something has a name; one with hyphens as it is spelled, since others may be words: "read-only"."""
+    """Whether something has a name; one with hyphens only in its spelling, as others may be words: "read-only"."""
     found = lookup.defining(name)
     return are_so(found, name) if is_hyphenated(name) else bool(found)
 
 
 def are_so(chunks: Sequence[Candidate], symbol: str) -> bool:
-    """Whether one of some chunks defines a symbol as it is spelled."""
+    """Whether one of some chunks defines a symbol in its exact spelling."""
     asked = f".{with_sign(symbol)}"
     return any(f".{with_sign(dotted(name))}".endswith(asked) for it in chunks for name in it.defines)
 
@@ -118,7 +118,7 @@ def _with_companion(lookup: NameLookup, symbol: str) -> str:
 
 
 def _in_its_namespace(lookup: NameLookup, symbol: str) -> str:
-    """Return a name without the namespace that its file states and no folder has; empty if none is so.
+    """Return a name without the namespace stated in its file but in no folder; empty for none.
 
     `GuzzleHttp.Client` is `Client` in src/Client.php with `namespace GuzzleHttp;`.
     """

@@ -1,4 +1,4 @@
-"""Find what a line of imports brings in: a definition, a header, the files of a package."""
+"""Find the targets of an import line: a definition, a header, the files of a package."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _ENDING = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|json)$")
 
 
 class Imported(NamedTuple):
-    """The contents that a line brings in: names of a module, or a whole file or folder."""
+    """The contents imported by a line: names of a module, or a whole file or folder."""
 
     module: str
     names: tuple[str, ...] = ()
@@ -35,14 +35,14 @@ class Imported(NamedTuple):
 
 
 def imported_lines(lookup: NameLookup, imported: Imported) -> dict[str, int]:
-    """Return the lines of what an import brings in, by id of their chunk; empty where the index has none of it."""
+    """Return the lines of an import's targets, by id of their chunk; empty if the index has none."""
     if imported.names and (found := _of_names(lookup, imported)):
         return found
     return _of_files(lookup.generation, imported)
 
 
 def import_in(text: str) -> Imported | None:
-    """Return what a line of imports brings in; None for other texts.
+    """Return the contents imported by a line; None for other texts.
 
     import { debounce } from '../lib/helper';
     #include "net/socket.h"
@@ -63,7 +63,7 @@ def import_in(text: str) -> Imported | None:
 
 
 def _of_names(lookup: NameLookup, imported: Imported) -> dict[str, int]:
-    """Return the lines that define imported names, of a file that is the module before others."""
+    """Return the lines defining imported names; those in the module's own file come first."""
     lines: dict[str, int] = {}
     for name in imported.names:
         chunks = [it for it in lookup.of(name) if any(last_part(dotted(own)) == name for own in it.defines)]
@@ -83,7 +83,7 @@ def _is_module(path: str, module: str) -> bool:
 
 
 def _of_files(generation: Generation, imported: Imported) -> dict[str, int]:
-    """Return the first chunks of the file, or of those of the folder, whose path has most of the module's end."""
+    """Return the first chunk of each file of the module, or of its folder; plain source first."""
     paths = generation.paths.with_chunks()
     if imported.is_folder:
         found = _in_folder(paths, imported.module)
@@ -97,7 +97,7 @@ def _of_files(generation: Generation, imported: Imported) -> dict[str, int]:
 
 
 def _in_folder(paths: Sequence[str], module: str) -> list[str]:
-    """Return the files of Go whose folder is the end of a module's path; at least two parts of a longer one."""
+    """Return the Go files with a folder at the end of a module's path; at least two parts of a longer one."""
     parts = module.split("/")[1:]
     folders: dict[str, list[str]] = {}
     for path in paths:

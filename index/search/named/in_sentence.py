@@ -23,7 +23,7 @@ _MARKS = "?!="
 
 
 def about_subject(generation: Generation, question: Question) -> Question:
-    """Return the question for a symbol that a plain sentence asks about and that is defined; any other as it is."""
+    """Return the question for the defined symbol a plain sentence asks about; any other question unchanged."""
     if question.symbol or question.places or not question.subject:
         return question
     symbol = dotted(question.subject)
@@ -36,12 +36,12 @@ def about_subject(generation: Generation, question: Question) -> Question:
 def named_within(
     generation: Generation, question: Question, keep: PointFilter | None, said: Sequence[str] = ()
 ) -> list[str]:
-    """Return the ids of the chunks that define the names of a question, of those with few definitions.
+    """Return the ids of the chunks defining a question's names that have few definitions.
 
-    A plain word in backticks counts where no identifier is one: `state` may be anything.
+    A plain word in backticks counts only without an identifier in backticks: `state` may be anything.
 
     Parameters:
-        said: its parts that stand in a file as they are written: the names in these are not what is asked about.
+        said: parts of the question found in a file; names in these are not asked about.
     """
     names = [dotted(name) for name in question.named if not any(_stands_in(name, text) for text in said)]
     if question.symbol or not names:
@@ -53,7 +53,7 @@ def named_within(
 
 
 def _defining(generation: Generation, names: Sequence[str], keep: PointFilter | None) -> Iterator[list[str]]:
-    """Yield of each name the ids of the chunks that define it as it is written, of plain source where there are any."""
+    """Yield for each name the ids of the chunks defining exactly it, of plain source if there are any."""
     searches = [Nearest(TERMS, label_term(name_key(name)), _MOST_OF_WORD, keep) for name in names]
     for name, scores in zip(names, generation.store.search(searches), strict=True):
         chunks = [it for it in generation.candidates.of(scores) if _defines(it, name)]

@@ -1,4 +1,4 @@
-"""Find the lines that say a key of a question which is no symbol: a header, a setting, an event, an id."""
+"""Find the lines with a key that is no symbol: a header, a setting, an event, an id."""
 
 import re
 from collections.abc import Sequence
@@ -27,25 +27,25 @@ _DECLARED = re.compile(
     r"(?=\??[\"'`]?\s{0,4}[:;=,`{)]|[ \t]{1,40}[\w\[\]*.<>?]{1,60}[ \t]{0,40}(?:`|$))",
     re.MULTILINE,
 )
-"""The name of a field before what follows it in a declaration of any language."""
+"""The name of a field, by the text after it in a declaration of any language."""
 _LEAST_FIELDS, _LEAST_SHARE = 3, 0.6
 _OF_CHART = re.compile(r"(?:^|/)values[^/]*\.ya?ml$")
 _ASIDE = re.compile(r"(?:^|/)(?:vendor|third_party|node_modules|dist)/")
 
 
 def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str, int]:
-    """Return the lines that say a key, by id of their chunk, best first; empty for none, and for the name of a symbol.
+    """Return the lines with a key, by id of their chunk, best first; empty for none, and for the name of a symbol.
 
     Parameters:
         key: from `key_in`.
-        names: of symbols that the question may be instead.
+        names: of symbols the question may mean instead.
     """
-    # A text of a program may have the name of a symbol; one that only translations define has it for their text.
+    # A text of a program may have the name of a symbol; a name defined by translations alone is a text's.
     if not key.is_told and any(
         are_so([it for it in lookup.of(name) if not _OF_TEXTS.search(it.path)], name) for name in names
     ):
         return {}
-    # Of a word that is no other one, the chunks that have it are known at once.
+    # A distinctive word has a term of its own.
     word = key.parts[-1] if key.parts else key.name
     is_own = word.isidentifier() and (word == key.name or is_spelled_as_name(word))
     is_own = is_own and not key.is_of_chart
@@ -73,7 +73,7 @@ def _read(generation: Generation, words: SparseTerms) -> list[tuple[Candidate, s
 
 
 def body_lines(lookup: NameLookup, fields: Sequence[str]) -> dict[str, int]:
-    """Return the lines of types that declare most of the fields of a body, by id of their chunk; empty for none."""
+    """Return the lines of types declaring most fields of a body, by id of their chunk; empty for none."""
     wanted = {_plain(it) for it in fields}
     told: list[tuple[int, Candidate, str]] = []
     for chunk, text in _read(lookup.generation, query_terms(" ".join(fields))):

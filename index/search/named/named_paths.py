@@ -1,4 +1,4 @@
-"""Read a question that is a path, the name of a file or a glob: the files it means, or that there are none."""
+"""Read a path, the name of a file or a glob: the files meant, or a note that there are none."""
 
 import re
 from collections.abc import Sequence
@@ -36,13 +36,13 @@ _MEMBERS = frozenset({"env", "text", "config", "properties", "http", "log", "mak
 
 
 class NamedPaths(NamedTuple):
-    """The files that a question consists of.
+    """The files named by a question.
 
     Attributes:
         question: without the name of a symbol, if it names files instead.
         paths: best first; several for a name of several files, or a glob.
         note: told to the user, if nothing has the path.
-        is_missing: whether it names a file that is not there: then `paths` are those of almost its name.
+        is_missing: whether it names a file that is not there; `paths` then have almost its name.
     """
 
     question: Question
@@ -74,7 +74,7 @@ def read_paths(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
 
 
 def _of_listing(generation: Generation, question: Question, root: str) -> tuple[str, ...]:
-    """Return the files that a tool lists, as far as the index has them."""
+    """Return the files of a tool's listing, as far as the index has them."""
     listed = listed_paths(question.text)
     tree = tree_of(generation, root) if listed else None
     best = (next(iter(tree.of(plain_path(path))), None) for path in listed) if tree else ()
@@ -125,7 +125,7 @@ def has_usual_ending(path: str) -> bool:
 
 
 def is_symbol(lookup: NameLookup, question: Question, root: str) -> bool:
-    """Whether a question that looks like a path names a symbol: its last part as written, in what its outer part names.
+    """Whether a path-like question names a symbol: its exact last part, within the thing named by its outer part.
 
     "response.json" may be a method of a class Response, and "gin/Context" a type in a folder gin.
     """
@@ -148,7 +148,7 @@ def _is_of(outer: str, owners: Sequence[str]) -> bool:
 
 
 def without_names(question: Question) -> Question:
-    """Return a question that names no symbol."""
+    """Return a question without the name of a symbol."""
     return replace(question, symbol="", definitions=_NO_TERMS, notations=(), declared=())
 
 
@@ -184,7 +184,7 @@ def _of_word(lookup: NameLookup, question: Question, plain: str, root: str) -> N
 
 
 def _of_place(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
-    """Tell of a question that is a place whether there is no such file; of any place whether its file has no chunks."""
+    """Note if a question is a place in no file, or in a file without chunks."""
     lines = question.lines
     if len(question.places) > 1 or not has_usual_ending(question.places[0].path):
         return NamedPaths(question)
@@ -204,7 +204,7 @@ def _of_place(lookup: NameLookup, question: Question, root: str) -> NamedPaths:
 def _without_file(
     lookup: NameLookup, question: Question, without: Question, tree: TreePaths, root: str, plain: str = ""
 ) -> NamedPaths:
-    """Read a path that no file has: as the name of a symbol, if there is such a one."""
+    """Read a path of no file: as the name of a symbol, if there is one."""
     plain = plain or plain_name(question.text)
     if "://" in plain:
         plain = path_in(plain) or plain
@@ -236,7 +236,7 @@ def _is_anchored(tree: TreePaths, text: str, plain: str) -> bool:
 
 
 def _as_words(question: Question, plain: str) -> NamedPaths:
-    """Take a text with a slash that names nothing as words: "application/json", "and/or", "/users/:id"."""
+    """Take a text with a slash and no target as words: "application/json", "and/or", "/users/:id"."""
     return NamedPaths(replace(without_names(question), copied=(plain,)))
 
 

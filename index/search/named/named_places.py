@@ -44,7 +44,7 @@ _WORD = re.compile(r"\w+")
 _FOLDER = re.compile(r"[\w-]+")
 _BUILT = re.compile(r"/node_modules/(?:[^/]+/){0,6}(?P<package>[^/@]+)/(?:dist|build|lib|out|esm|cjs|es)/")
 _MOST_CHARACTERS = 20_000
-"""Characters of a text in which folders are looked for."""
+"""Characters of a text to search for folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +72,15 @@ class _Found(NamedTuple):
 
 
 class Names(NamedTuple):
-    """The names that a question consists of.
+    """The names in a question.
 
     Attributes:
-        paths: of the files it names.
+        paths: of the files named.
         note: told if nothing has the name.
-        is_file_missing: whether that is the name of a file, or a route that fits only in part.
-        routed: the lines that declare a route, an object of Kubernetes, an option or a table, or that data say; by id
-            of their chunks, best first.
-        is_route_missing: whether it is a route that nothing declares, or asks for a relation that nothing has.
+        is_file_missing: whether the missing name is a file's, or a route fitting only in part.
+        routed: the lines declaring a route, an object of Kubernetes, an option or a table, or found by data; by id of
+            their chunks, best first.
+        is_route_missing: whether nothing declares the route, or nothing has the relation asked for.
     """
 
     question: Question
@@ -118,9 +118,9 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
 
 
 def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
-    """Read a question that is a path or a name, with the names that a part or a misspelling of a name may mean."""
+    """Read a path or a name, with the names meant by a part or a misspelling of one."""
     named = NamedPaths(question) if is_operator(question.symbol) else read_paths(lookup, question, root)
-    # A file of that name comes first: "role/web".
+    # A file of this name comes first: "role/web".
     if not named.paths and (asked := _with_lines_asked(lookup, question)):
         return asked
     if question.route and (named.is_missing or not named.paths):
@@ -137,7 +137,7 @@ def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
 
 
 def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
-    """Read a question for the lines that declare a thing, or have a relation to a name; None for others."""
+    """Read a question for lines declaring a thing or related to a name; None for others."""
     text = question.text
     relation, imported = relation_in(text), import_in(text)
     lines = contents_lines(lookup.generation, question) or object_lines(lookup, text) or declared_lines(lookup, text)
@@ -154,7 +154,7 @@ def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
 
 
 def _said_lines(lookup: NameLookup, question: Question) -> dict[str, int]:
-    """Return the lines that say a key which no symbol has, or declare the fields of a body."""
+    """Return the lines with a key that is no symbol's, or declaring the fields of a body."""
     if question.places:
         return {}
     if key := key_in(question.text):
@@ -173,9 +173,9 @@ def _joined_lines(lookup: NameLookup, question: Question) -> Joined | None:
 
 
 def _with_meant_names(lookup: NameLookup, question: Question) -> tuple[Question, str]:
-    """Return a question with the name that something has, or those that a part or misspelling may mean and a note.
+    """Return a question with its existing name, or with the names meant by a part or misspelling and a note.
 
-    As it is, if it is no name, or nothing has any of the names that it may be, or says it.
+    Unchanged if it is no name, or if nothing has or mentions any name that it may be.
     """
     if question.places or not (question.symbol or question.notations or question.declared):
         return question, ""
@@ -230,7 +230,7 @@ def _at_places(
 
 
 def _of_functions(generation: Generation, called: Mapping[str, tuple[ChunkRow, NamedPlace]]) -> dict[str, int]:
-    """Return the lines of functions, by id of their chunk, where a place is none within its function."""
+    """Return the lines of functions, by id of their chunk, for places outside of their function."""
     lines: dict[str, int] = {}
     payloads = generation.store.payloads([*called], ["definitions"]) if called else {}
     for name, (row, place) in called.items():
@@ -242,7 +242,7 @@ def _of_functions(generation: Generation, called: Mapping[str, tuple[ChunkRow, N
 
 
 def _of_operator(lookup: NameLookup, symbol: str, keep: PointFilter | None) -> Pinned:
-    """Return the chunks that define an operator, those of files with a role last."""
+    """Return the chunks defining an operator; files with a role come last."""
     generation = lookup.generation
     rows = generation.manifest.chunks([it.id for it in lookup.defining(symbol)])
     kept = [row for row in rows.values() if counts(row, keep)]
@@ -251,7 +251,7 @@ def _of_operator(lookup: NameLookup, symbol: str, keep: PointFilter | None) -> P
 
 
 def _of_calls(generation: Generation, question: Question, keep: PointFilter | None) -> Pinned:
-    """Return the chunks that define the functions of a trace, where their names are of few, or what a name may mean."""
+    """Return the chunks defining a trace's functions with few namesakes, or the possible targets of a name."""
     searches = [Nearest(TERMS, label_term(name_key(call)), MOST_NAMESAKES, keep) for call in question.calls]
     few = _MOST_CHUNKS if question.symbol else _FEW_NAMESAKES
     chunks: list[Candidate] = []
@@ -265,7 +265,7 @@ def _of_calls(generation: Generation, question: Question, keep: PointFilter | No
 
 
 def _is_defined(chunk: Candidate, call: str) -> bool:
-    """Whether a chunk defines a function; what encloses it has to be its type, module or file."""
+    """Whether a chunk defines a function within its type, module or file."""
     outer, _, name = call.rpartition(".")
     within = outer.rpartition(".")[2]
     parts = PurePosixPath(chunk.path).with_suffix("").parts
@@ -279,7 +279,7 @@ def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match], 
     """Return the chunks of the files a place may mean; of several those where its function is, or its package."""
     files = [_Found(place, generation.manifest.chunks_of(match.path), match.grade) for match in matches]
     files = [it for it in files if it.rows]
-    # A function tells more than a folder, and that more than words of a message.
+    # A function tells more than a folder, a folder more than words of a message.
     files = files if place.function else _in_named_folder(files, text)
     # A message of a compiler names files from the root.
     is_of_root = place.leads and any(match.grade > _WHOLE for match in matches)
@@ -293,14 +293,14 @@ def _files(generation: Generation, place: NamedPlace, matches: Sequence[Match], 
         fits = [2 * fit + any(_fit(row, place) > 1 for row in it.rows) for it, fit in zip(files, fits, strict=True)]
     best = [it for it, fit in zip(files, fits, strict=True) if fit == max(fits)]
     best = [it for it in best if it.grade == max(each.grade for each in best)]
-    # A library may have a file of that name, and other functions in it.
+    # A library may have a file of the same name, with other functions in it.
     is_doubtful = (is_bare or lacks_root) and max(fits, default=0) <= 0
     best = _in_named_folder(best, text) if place.function else best
     return [it._replace(grade=1) for it in best] if is_doubtful else best
 
 
 def _in_named_folder(files: list[_Found], text: str) -> list[_Found]:
-    """Return the files in the package that a text names; all if it names none.
+    """Return the files in the package named in a text; all if it names none.
 
     Tools of monorepos print paths from the package's folder: "@acme/cookie:build: src/index.ts(10,5)".
     """
@@ -317,13 +317,13 @@ def _outer_folders(found: _Found) -> Sequence[str]:
 
 
 def _of_built(lookup: NameLookup, places: Sequence[NamedPlace], keep: PointFilter | None) -> Pinned | None:
-    """Return the chunks that define the functions of built packages: "@acme/cookie/dist/index.js" has other lines."""
+    """Return the chunks defining functions of built packages: "@acme/cookie/dist/index.js" has other lines."""
     lines: dict[str, int] = {}
     for place in places:
         if not (place.function and (built := _BUILT.search(place.path))):
             continue
         chunks = [it for it in lookup.defining(place.function) if built["package"] in it.path.split("/")[:-1]]
-        # Of the program alone, where there are others: tests and examples have a role.
+        # Only the program's, if there are any: tests and examples have a role.
         own = [it for it in chunks if it.role is None] or chunks
         rows = lookup.generation.manifest.chunks([it.id for it in own]) if len(own) == 1 else {}
         lines |= {row.id: row.start_line for row in rows.values() if row.id not in lines and counts(row, keep)}
@@ -338,7 +338,7 @@ def _fit(row: ChunkRow, place: NamedPlace) -> int:
 
 
 def _first_of_each_stack(found: Sequence[_Found]) -> Iterator[_Found]:
-    """Yield the innermost of each trace, then all others; files that only partly fit come last."""
+    """Yield the innermost of each trace, then all others; partly fitting files come last."""
     ordered = sorted(found, key=lambda it: it.grade < 2)  # noqa: PLR2004 - see Match
     first = {it.place.stack: it for it in reversed(ordered)}
     yield from (first[stack] for stack in sorted(first))
@@ -359,7 +359,7 @@ def _rows_at(found: _Found) -> list[ChunkRow]:
     """Return the chunks with one of the lines; else the next one, or past the end of the file its function's."""
     rows, place = found.rows, found.place
     if not place.first or place.first > rows[-1].end_line:
-        # Of a test by its name, or of another version of the file.
+        # The test named, or another version of the file.
         said = {*_WORD.findall(place.near.partition("\n")[0])}
         named = [row for row in rows if place.function and any(it.endswith(place.function) for it in row.defines)]
         return (named or [row for row in rows if any(last_part(name) in said for name in row.defines)])[:1]
@@ -380,7 +380,7 @@ def _moved(generation: Generation, found: _Found) -> list[ChunkRow]:
         return []
     defining = [row for row in rows if any(last_part(name) == place.function for name in row.defines)]
     at = _with_lines(rows, place)
-    # Of several of that name, such as overloads, none is surely meant.
+    # Of several namesakes, such as overloads, none is surely meant.
     if len(defining) != 1 or not at or defining[0] in at:
         return []
     # A function without a name of its own may be there, such as one of an anonymous class.

@@ -17,9 +17,9 @@ from cqm.index.store.base import PointFilter
 from cqm.index.text.terms import stems
 
 _MOST_READ = 12
-"""Files of a topic in which its lines are looked for."""
+"""Files of a topic to search for its lines."""
 _MOST_CHUNKS = 40
-"""Chunks of a file in which they are."""
+"""Chunks of each file to search."""
 _MOST_FILES = 5
 _ASIDE = frozenset({"test", "example", "legacy"})
 _ASIDE_FOLDERS = re.compile(
@@ -38,7 +38,7 @@ def about_project(lookup: NameLookup, question: Question) -> Question:
 
 
 def project_files(lookup: NameLookup, question: Question, keep: PointFilter | None) -> Pinned:
-    """Return the chunks that answer a question about the project itself, one a file; none for other questions."""
+    """Return the chunks answering a question about the project itself, one a file; none for other questions."""
     topic = question.topic
     if topic is None or (keep and (keep.sources or keep.issues or keep.kinds)):
         return NOTHING
@@ -54,14 +54,13 @@ def project_files(lookup: NameLookup, question: Question, keep: PointFilter | No
 
 @dataclass(frozen=True, slots=True)
 class _TopicFile:
-    """A file of a topic, and its order among others: what is less comes first.
+    """A file of a topic, and its order among others: the least comes first.
 
     Attributes:
         is_aside: whether it is of another project than the one asked about.
         rank: among the files of the topic.
         unlike: the negative number of words of the question in its name.
-        depth: of its folder.
-        files: that it is one of.
+        files: the topic's row of files it belongs to.
     """
 
     is_aside: bool
@@ -97,7 +96,7 @@ def _is_aside(path: str) -> bool:
 
 
 def _answering(lookup: NameLookup, rows: Sequence[ChunkRow], files: Files) -> str:
-    """Return the id of the first chunk of a file with a line that answers; empty if none has one."""
+    """Return the id of the first chunk of a file with an answering line; empty if none has one."""
     if not rows or not files.says:
         return rows[0].id if rows else ""
     generation = lookup.generation

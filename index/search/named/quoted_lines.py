@@ -1,4 +1,4 @@
-"""Find the lines that a text quotes of a file, such as a diff's: the numbers beside them may be of another version."""
+"""Find lines quoted from a file, as in a diff: the numbers beside them may be of another version."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from cqm.index.manifest.rows import ChunkRow
 from cqm.index.text.reports.traces import NamedPlace, Quoted
 
 _MOST_REPEATED = 50
-"""Lines of a file that are alike: of more, such as "}", none tells a place."""
+"""Most equal lines of a file: more, such as "}", tell no place."""
 _LEAST_SHARE = 0.5
 
 
 def with_quoted_line(generation: Generation, place: NamedPlace, rows: Sequence[ChunkRow]) -> NamedPlace:
-    """Return a place at the line of its file that its quoted lines have now; as it is where the file lacks them."""
+    """Return a place at the present line of its quoted lines; unchanged if the file lacks them."""
     if not place.quoted:
         return place
     lines = _lines_of(generation, rows)
@@ -36,7 +36,7 @@ def _lines_of(generation: Generation, rows: Sequence[ChunkRow]) -> dict[str, lis
 
 
 def _placed(quoted: Quoted, lines: dict[str, list[int]], told: int) -> tuple[float, int] | None:
-    """Return the share of quoted lines that a part of the file has, and the number of the first one that counts."""
+    """Return the share of quoted lines in a part of the file, and the number of the first line that counts."""
     votes = Counter(number - at for at, line in enumerate(quoted.lines) if line for number in lines.get(line, ()))
     if not votes:
         return None

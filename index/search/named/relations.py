@@ -1,4 +1,4 @@
-"""Find the lines that have the relation to a name that a question asks for."""
+"""Find the lines with the relation to a name asked for."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +21,7 @@ _MOST_LINES, _MOST_USES = 20, 8
 _IMPORT = re.compile(
     r"^\s*(?:import|from|use|using|require|#\s*include|export\s*\{|package|@import)\b|^\s*(?://|#(?!\[)|\*|/\*)"
 )
-"""A line that only imports a name, or a comment."""
+"""A line only importing a name, or a comment."""
 _SHEETS = frozenset({"css", "scss", "less", "sass", "stylus", "vue", "svelte", "astro", "html"})
 _ENGLISH = re.compile(r"(?:^|[/_.-])en(?:[_-]?(?:us|gb))?(?:[/_.-]|$)|/values/strings", re.IGNORECASE)
 _BRITISH = re.compile(r"en[_-](?!us)[a-z]{2}", re.IGNORECASE)
@@ -41,13 +41,13 @@ _BASES_BEHIND = frozenset({
     "java", "kotlin", "scala", "groovy", "csharp", "swift", "c", "cpp", "objc", "php", "dart", "javascript", "jsx",
     "typescript", "tsx", "vue", "svelte", "astro",
 })  # fmt: skip
-"""Languages that tell the bases of a type behind ":" or a word, before its body."""
+"""Languages naming the bases of a type behind ":" or a word, before its body."""
 _OF_MEMBERS = frozenset({Relation.USES, Relation.TESTS})
 _ABSTRACT = re.compile(r"\babstract\b|\bUnimplemented|;\s*$")
 
 
 class _At(NamedTuple):
-    """A chunk with a line, from 0, that has the relation, and how many such lines it has."""
+    """A chunk, its first line with the relation, from 0, and the number of such lines."""
 
     chunk: Candidate
     line: int
@@ -55,7 +55,7 @@ class _At(NamedTuple):
 
 
 def related_lines(lookup: NameLookup, asked: AskedRelation) -> dict[str, int]:
-    """Return the lines that have a relation to a name, by id of their chunk, best first; empty where none has it."""
+    """Return the lines with a relation to a name, by id of their chunk, best first; empty where none has it."""
     if asked.relation in {Relation.VALUE, Relation.OVERRIDES} and (defined := _of_definitions(lookup, asked)):
         return defined
     # A name alone may be a symbol's; a plain word of a sentence has to be one: "who calls unindent".
@@ -72,7 +72,7 @@ def related_lines(lookup: NameLookup, asked: AskedRelation) -> dict[str, int]:
 
 
 def _is_of_symbol(lookup: NameLookup, asked: AskedRelation) -> bool:
-    """Whether a symbol's own definition answers: a variable of the program that is named as one of the environment."""
+    """Whether a symbol's own definition answers: a program's variable named as one of the environment."""
     return any(source_type_of(it.language) == CODE and _are_alike(it, asked.name) for it in lookup.defining(asked.name))
 
 
@@ -82,7 +82,7 @@ def _are_alike(chunk: Candidate, name: str) -> bool:
 
 
 def _of_definitions(lookup: NameLookup, asked: AskedRelation) -> dict[str, int]:
-    """Return the lines that define a name as it is written: of a value all, of overriding methods those with a body."""
+    """Return the lines defining exactly a name: all for a value, those with a body for overriding methods."""
     chunks = [it for it in lookup.defining(asked.name) if source_type_of(it.language) == CODE]
     payloads = lookup.generation.store.payloads([it.id for it in chunks], ["definitions", "text"])
     own, found = last_part(asked.name), list[tuple[tuple[bool, bool, str, int], str]]()
@@ -114,7 +114,7 @@ def _is_bare(chunk: Candidate, lines: Sequence[str]) -> bool:
 
 
 def _with_relation(lookup: NameLookup, asked: AskedRelation) -> list[_At]:
-    """Return the chunks with lines of the surest forms that any has."""
+    """Return the chunks with lines of the surest form found."""
     generation = lookup.generation
     words = query_terms(f"{asked.name} {asked.of} {BESIDE.get(asked.relation, '')}")
     (found,) = generation.store.search([Nearest(TERMS, words, _MOST_CHUNKS)])
@@ -136,7 +136,7 @@ def _with_relation(lookup: NameLookup, asked: AskedRelation) -> list[_At]:
 
 
 def _has_names(asked: AskedRelation, text: str) -> bool:
-    """Whether a text has a name, of a member also that of its owner: "Client.get" is not just any "get"."""
+    """Whether a text has a name; for a member, also its owner's: "Client.get" is not just any "get"."""
     if _own(asked) not in text:
         return False
     owner = last_part(dotted(asked.name).rpartition(".")[0]) if asked.relation in _OF_MEMBERS else ""
@@ -144,7 +144,7 @@ def _has_names(asked: AskedRelation, text: str) -> bool:
 
 
 def _own(asked: AskedRelation) -> str:
-    """Return the part of a name that a line has to have."""
+    """Return the part of a name required in a line."""
     if asked.relation is Relation.RUNS and "manage" in asked.of:
         return ""
     name = asked.name.rpartition(":")[2] if asked.relation is Relation.RUNS else asked.name
@@ -189,7 +189,7 @@ def _is_of_tool(asked: AskedRelation, path: str) -> bool:
 
 
 def _defined_lines(lookup: NameLookup, asked: AskedRelation, chunks: Sequence[Candidate]) -> dict[str, frozenset[int]]:
-    """Return the lines of each chunk, from 0, that define the name: these don't use it."""
+    """Return each chunk's lines, from 0, defining the name: these don't use it."""
     if asked.relation not in {Relation.USES, Relation.ANNOTATES}:
         return {}
     own = last_part(asked.name)
@@ -210,10 +210,10 @@ def _at(
     matches: Callable[[str], Iterable[re.Match[str]]],
     defined: frozenset[int],
 ) -> _At | None:
-    """Return the first line of a chunk that has the relation; None if none has."""
+    """Return the first line of a chunk with the relation; None for none."""
     lines: list[str] | None = None
     first, count = -1, 0
-    # Of a form of several lines that of its name, or of the annotation above it.
+    # For a form of several lines: the name's line, or that of the annotation above it.
     is_at_end = asked.relation in {Relation.MIGRATES, Relation.PROVIDES}
     for match in matches(text):
         at = match.end() if is_at_end else match.end() - len(match[0].lstrip())
@@ -227,7 +227,7 @@ def _at(
 
 
 def _below(asked: AskedRelation, read: Sequence[tuple[Candidate, str]], known: set[str]) -> list[_At]:
-    """Return the chunks that declare a type below the one asked for, behind ":" or a word such as "extends"."""
+    """Return the chunks declaring a subtype of the one asked for, behind ":" or a word such as "extends"."""
     name, found = _own(asked), list[_At]()
     for chunk, text in read:
         if chunk.language in _BASES_BEHIND and chunk.id not in known and (at := declared_below(name, text)) >= 0:
@@ -236,7 +236,7 @@ def _below(asked: AskedRelation, read: Sequence[tuple[Candidate, str]], known: s
 
 
 def _rank(asked: AskedRelation, it: _At) -> tuple[object, ...]:
-    """Order lines: of the program itself first; of tests those that name it most, of texts those in English."""
+    """Order lines: the program's own first; of tests, the ones naming it most; of texts, the English ones."""
     chunk, path = it.chunk, it.chunk.path
     is_aside = chunk.role is not None or _ASIDE.search(path) is not None
     match asked.relation:

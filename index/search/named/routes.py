@@ -1,4 +1,4 @@
-"""Find the declaration of a route that a question consists of, and the handler that it names."""
+"""Find the declaration of a route, and its handler."""
 
 import re
 from collections import Counter
@@ -31,18 +31,18 @@ _ROUTE_FILE = re.compile(
     r"(?:^|[/._-])(?:routes?|routers?|routing|urls|controllers?|endpoints?|apis?|handlers?|web)\b|Controller|Router|Api"
 )
 _ASIDE = frozenset({"test", "documentation", "configuration", "declarations"})
-"""Roles of files whose lines declare no route of the program."""
+"""Roles of files without routes of the program."""
 _MOUNTED = re.compile(r"api|rest|v\d+(?:\.\d+)?|app|public|web|graphql|[a-z]{2}(?:-[a-z]{2})?", re.IGNORECASE)
 """Segments mostly added by a mount or proxy: "/api/v1", "/en"."""
 _BUILT = re.compile(r"(?:^|/)(?:dist|build|out|target|public)/")
 _MANY_EXTRA = 2
 """Weight of a segment only the pattern has in front, in segments only the path has."""
 _SHORT = 0.25
-"""Weight of a prefix in the file that the path lacks: "/users" is of the web before it is of "/v1"."""
+"""Weight of a file's prefix missing in the path: "/users" fits a file without prefix better than one with "/v1"."""
 
 
 class Routed(NamedTuple):
-    """The chunks that answer a route.
+    """The chunks answering a route.
 
     Attributes:
         lines: the line of the declaration or handler, by id of the chunk; best first.
@@ -54,15 +54,14 @@ class Routed(NamedTuple):
 
 
 class _Match(NamedTuple):
-    """A declaration or file that fits; the less comes first.
+    """A fitting declaration or file; the least comes first.
 
     Attributes:
         is_other: whether it answers other methods.
-        unknown: segments in front that nothing accounts for.
-        apart: the weight of segments that one has and the other lacks.
-        unlike: less for more segments that are equal as written.
-        weak: more for a file that a build made, or a line that may be no route.
-        handler: that it names.
+        unknown: unexplained segments in front.
+        apart: the weight of segments in only one of the two.
+        unlike: less for more segments with equal spelling.
+        weak: more for a built file, or for a line that may be no route.
     """
 
     is_other: bool
@@ -86,7 +85,7 @@ def read_route(lookup: NameLookup, asked: AskedRoute) -> Routed | None:
     None if nothing declares or describes it.
 
     Parameters:
-        asked: a method and a path, whose values may stand for placeholders.
+        asked: a method and a path; values in it may stand for placeholders.
     """
     generation = lookup.generation
     matches = sorted({*_declared(generation, asked), *_in_folders(generation, asked)})
@@ -104,7 +103,7 @@ def read_route(lookup: NameLookup, asked: AskedRoute) -> Routed | None:
 
 
 def _described(generation: Generation, asked: AskedRoute) -> dict[str, int]:
-    """Return the operations of OpenAPI that are a route as it is written, each with its line."""
+    """Return the operations of OpenAPI with exactly a route, each with its line."""
     rows = generation.manifest.defining(f"{asked.method} {asked.path}") if asked.method else ()
     return {row.id: row.start_line for row in rows[:_MOST_ROUTES]}
 
@@ -114,7 +113,7 @@ def _is_sure(match: _Match) -> bool:
 
 
 def _declared(generation: Generation, asked: AskedRoute) -> Iterator[_Match]:
-    """Yield the declarations that fit, of the files that have most words of the path."""
+    """Yield fitting declarations from the files with most words of the path."""
     wanted = [it.lower() for it in asked.segments if not is_placeholder(it)]
     left = _MOST_CHUNKS
     for path in _files(generation, wanted):
@@ -137,7 +136,7 @@ def _fits(asked: AskedRoute, declared: Declared) -> Iterator[Fit]:
     for path in declared.paths:
         for pattern in patterns_of(path):
             if found := fit(pattern, asked.segments):
-                # Without the prefixes that stand before it, it fits a little less.
+                # Without the prefixes before it, it fits a little less.
                 yield found._replace(is_short=path not in declared.whole)
 
 
@@ -153,7 +152,7 @@ def _judged(asked: AskedRoute, path: str, found: Fit, methods: Iterable[str]) ->
 
 
 def _files(generation: Generation, words: Sequence[str]) -> list[str]:
-    """Return the files that may declare a route with some words, best first."""
+    """Return the files likely to declare a route with some words, best first."""
     of_words = [distinct_terms(word) for word in words]
     terms = [*dict.fromkeys([*(term for own in of_words for term in own), *_MARKERS])]
     searches = [Nearest(FILE_TERMS, SparseTerms((term,), (1.0,)), _POSTINGS) for term in terms]
@@ -187,7 +186,7 @@ def _text_of(generation: Generation, rows: Sequence[ChunkRow]) -> str:
 
 
 def _in_folders(generation: Generation, asked: AskedRoute) -> Iterator[_Match]:
-    """Yield the files that are the route by their folders."""
+    """Yield the files matching the route by their folders."""
     for path, (patterns, method) in generation.paths.selected("routes", _routes_of_files).items():
         for pattern in patterns:
             found = fit(pattern, asked.segments)
@@ -208,7 +207,7 @@ def _routes_of_files(paths: Sequence[str]) -> dict[str, tuple[Sequence[Sequence[
 
 
 def _exported(generation: Generation, path: str, method: str) -> dict[str, int]:
-    """Return the methods that a file answers, each with its line; empty for any."""
+    """Return the methods answered by a file, each with its line; empty for any."""
     if method:
         return {method: 1}
     found: dict[str, int] = {}
@@ -226,7 +225,7 @@ def _rows_at(generation: Generation, match: _Match) -> list[ChunkRow]:
 
 
 def _handlers(lookup: NameLookup, match: _Match) -> Iterator[tuple[str, int]]:
-    """Yield the chunks that define the handler of a match, with its line, if they are few."""
+    """Yield the chunks defining the handler of a match, with its line, if they are few."""
     if not match.handler:
         return
     chunks = lookup.defining(match.handler) or lookup.defining(last_part(match.handler))

@@ -39,18 +39,18 @@ _LEAST_LIKE = 0.7
 _MOST_LISTED = 20
 _EXACT, _WHOLE, PARTLY = 3, 2, 1
 _SHORT_PACKAGES = (".kt", ".kts", ".scala")
-"""Endings of languages whose folders may leave out the package that a whole project has."""
+"""Endings of languages whose folders may leave out the project's common package."""
 _SOURCES = frozenset({"src", "kotlin", "scala", "java"})
-"""Folders that packages are below."""
+"""Folders with packages below them."""
 
 
 class Match(NamedTuple):
-    """A file that a path may mean.
+    """A file possibly meant by a path.
 
     Attributes:
         path: in the index.
         grade: 3 for its whole path, 2 for all of one path at the end of the other, 1 for less.
-        before: the folder on the other machine that this index's root is, if the path tells it.
+        before: the root's folder on the other machine, if the path tells it.
     """
 
     path: str
@@ -77,7 +77,7 @@ class TreePaths:
         self.by_name: Mapping[str, Sequence[str]] = dict(by_name)
 
     def changed(self, changed: AbstractSet[str], present: Iterable[str]) -> "TreePaths":
-        """Return the files after an update of some, of which `present` are there."""
+        """Return the files after an update of some; `present` are those still there."""
         there = {*present}
         by_name: dict[str, Sequence[str]] = {}
         for name in {*map(_name_of, changed)}:
@@ -109,9 +109,9 @@ class TreePaths:
         return f"\0{folder}/" in self._text or (is_anywhere and f"/{folder}/" in self._text)
 
     def of(self, path: str) -> list[Match]:
-        """Return the files a path may mean, those that fit best; several where they fit equally well.
+        """Return the files a path may mean: the best fit, or several equally good ones.
 
-        "@src/app.py" is how agents mention a file, "...ject/app.py" is a path that Lua cut.
+        Agents mention a file as "@src/app.py"; Lua cuts a path to "...ject/app.py".
         """
         if path.startswith("..."):
             return self._of_cut(path[3:])
@@ -127,7 +127,7 @@ class TreePaths:
         return [Match(known[0], PARTLY)] if len(known) == 1 and not is_of_others else []
 
     def one(self, path: str) -> str:
-        """Return the file that a path surely means, as written or by its end; empty for none.
+        """Return the file surely meant by a path, as written or by its end; empty for none.
 
         Raises:
             QueryError: it may be any of several.
@@ -139,7 +139,7 @@ class TreePaths:
         return paths[0] if paths else ""
 
     def meant(self, path: str) -> str:
-        """Return the file or folder that a path surely means, written in any way or by its end; empty for none.
+        """Return the file or folder surely meant by a path, written in any way or by its end; empty for none.
 
         Raises:
             QueryError: it may be any of several files.
@@ -151,7 +151,7 @@ class TreePaths:
         return folders[0] if len(folders) == 1 else ""
 
     def every_meant(self, path: str) -> list[str]:
-        """Return the files that a path means as `meant` finds them, else folders; several where it may be any."""
+        """Return the files meant by a path as in `meant`, else folders; several if it is ambiguous."""
         asked = plain_path(path).rstrip("/")
         return self._sure(asked) or self._folders_meant(asked)
 
@@ -165,7 +165,7 @@ class TreePaths:
         return [it for it in known if _common(parts, self._whole(it).split("/")) == len(parts)]
 
     def near(self, path: str) -> list[str]:
-        """Return files whose names are spelled almost as a path's, else folders; best first, none for a long name."""
+        """Return files with almost the name of a path's, else folders; best first, none for a long name."""
         name = plain_path(path).rstrip("/").rpartition("/")[2].lower()
         if len(name) > _LONGEST_COMPARED:
             return []
@@ -184,7 +184,7 @@ class TreePaths:
         asked = [part for part in path.split("/") if part not in {"", ".", ".."}]
         known = self.by_name.get(asked[-1].lower(), ()) if asked else ()
         if path in known:
-            # A trace may name only the file: its function tells which of that name.
+            # A trace may name only the file; its function tells namesakes apart.
             others = [each for each in known if each != path] if "/" not in path else []
             return [Match(path, _EXACT), *(Match(each, _WHOLE) for each in others)]
         found = [match for each in known if (match := self._match(path, asked, each)) and match[1].grade]
@@ -195,7 +195,7 @@ class TreePaths:
         return [match for common, match in found if common == best]
 
     def _of_cut(self, path: str) -> list[Match]:
-        """Return the files whose paths end so, maybe in the middle of a folder's or file's name."""
+        """Return the files with this end of a path; it may begin in the middle of a name."""
         name = path.rpartition("/")[2].lower()
         names = [name] if "/" in path else [each for each in self.by_name if each.endswith(name)]
         known = [each for name in names for each in self.by_name.get(name, ())]
@@ -209,7 +209,7 @@ class TreePaths:
         own = known.count("/") + 1
         common = _common(asked, whole)
         before = "/".join(asked[:-own]) if common >= own else ""
-        # A package that the project keeps beside its own files is one of them.
+        # A package kept beside the project's own files is one of them.
         is_own = common >= own and own > 1 and bool(_PACKAGES.search(f"/{known}"))
         package = _in_package(f"/{path}")
         if package and not is_own:
@@ -241,7 +241,7 @@ def _name_of(path: str) -> str:
 
 
 def _in_package(path: str) -> tuple[list[str], int] | None:
-    """Return the parts of a path in an installed package, and the number of those that are the package's name."""
+    """Return the parts of a path in an installed package, and how many of them are the package's name."""
     last = None
     for found in _PACKAGES.finditer(path):
         last = found
@@ -262,7 +262,7 @@ def _in_package(path: str) -> tuple[list[str], int] | None:
 def _of_package(
     parts: Sequence[str], names: int, whole: Sequence[str], own: int, known: str
 ) -> tuple[tuple[int, int], Match] | None:
-    """Match a file of an installed package, if that package is the project or one of its folders."""
+    """Match a file of an installed package, if the package is the project or one of its folders."""
     common = _common(parts, whole)
     if common == len(parts) and (common > 1 or own == 1):
         return (_WHOLE, common), Match(known, _WHOLE, "package")
@@ -271,7 +271,7 @@ def _of_package(
 
 
 def lacks_root_package(path: str, known: str) -> bool:
-    """Whether a path made of a package and a file's name fits a file whose folders leave out the root package.
+    """Whether a path of package and file name fits a file whose folders leave out the root package.
 
         lacks_root_package("kotlinx/datetime/internal/Zone.kt", "core/common/src/internal/Zone.kt")  # True
 
@@ -294,9 +294,9 @@ def _common(asked: Sequence[str], known: Sequence[str]) -> int:
 
 
 def of_project(found: Iterable[Sequence[Match]]) -> list[Sequence[Match]]:
-    """Return matches of a text's places without those that only look like a file of the project.
+    """Return matches of a text's places without those merely looking like files of the project.
 
-    The places of a trace tell each other where the project was: "/app/src/run.py" that "/app/main.py" is "main.py".
+    The places of a trace locate the project together: "/app/src/run.py" shows that "/app/main.py" is "main.py".
 
     Parameters:
         found: of each place, in order.

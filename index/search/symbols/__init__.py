@@ -1,4 +1,4 @@
-"""Outline files and folders, read the lines of a symbol or place, and those that a commit changed."""
+"""Outline files and folders; read the lines of a symbol or place, and those changed by a commit."""
 
 from cqm.index.search.symbols.changes import Histories, find_changes
 from cqm.index.search.symbols.fresh import FreshFiles

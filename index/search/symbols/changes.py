@@ -1,7 +1,7 @@
-"""Find the commits that a question means, and the lines of the first one as they are now.
+"""Find the commits a question means, and the present lines of the first one.
 
-git tells which lines a commit wrote, and where they are in the commit checked out. Their text comes from the files,
-read and redacted as for any other question: nothing of older files is shown.
+git tells which lines a commit wrote, and their place in the commit checked out. Their text comes from the files, read
+and redacted as for any other question: older files are never shown.
 """
 
 import math
@@ -36,7 +36,7 @@ _MOST_FILES = 20
 _MOST_NAMED = 200
 """Files of a commit to name with their numbers of lines."""
 _MOST_PARTS = 100
-"""Of a file."""
+"""Most parts of a file."""
 _LEAST_COVERED = 0.5
 """Share of the question's words, by their rarity, in the message of the commit meant."""
 _SUBJECT_WEIGHT = 0.1
@@ -44,7 +44,7 @@ _SUBJECT_WEIGHT = 0.1
 _GAP = 2
 """Most unchanged lines shown between changed ones."""
 _FARTHEST = 200
-"""Lines by which uncommitted edits may have moved a line."""
+"""Most lines by which uncommitted edits may have moved a line."""
 _ID = re.compile("[0-9a-f]{7,64}")
 _REVISION = re.compile(r"[\w./@+-]{1,200}")
 _BEFORE = re.compile(r"(.+?)((?:[~^]\d{0,5}){1,9})")
@@ -54,7 +54,7 @@ _LONGEST = 2_000
 
 
 class Histories(NamedTuple):
-    """All that commits are followed with to the lines of now."""
+    """Everything needed to follow commits to the present lines."""
 
     generation: Generation
     workers: Workers
@@ -62,7 +62,7 @@ class Histories(NamedTuple):
 
 
 def find_changes(histories: Histories, query: ChangesQuery) -> Changes:
-    """Return the commits that a question means, with the lines of the first one.
+    """Return the commits a question means, with the lines of the first one.
 
     Raises:
         QueryError: the folder is outside of git or has no commit, or a parameter is out of range.
@@ -117,7 +117,7 @@ def _head_of(root: Path, folder: Path) -> tuple[str, GitFolder]:
 
 
 def _path_of(histories: Histories, query: ChangesQuery) -> str:
-    """Return the file or folder that a question is the path of; empty for words."""
+    """Return the file or folder of a question that is a path; empty for words."""
     what = query.what.strip()
     if query.path or " " in what or not _PATH.search(what):
         return ""
@@ -152,7 +152,7 @@ def _deepen(folder: Path) -> str:
 
 
 def _named(folder: Path, last: str, what: str) -> Commit | None:
-    """Return the commit that an id, branch or tag names, or one before it such as `HEAD~1`; None if it names none.
+    """Return the commit named by an id, branch or tag, or one before it such as `HEAD~1`; None for no name.
 
     Raises:
         QueryError: there is no such commit before a known one.
@@ -171,7 +171,7 @@ def _named(folder: Path, last: str, what: str) -> Commit | None:
 
 
 def _ranked(what: str, known: Sequence[Commit]) -> tuple[list[Commit], bool]:
-    """Order the commits that have words of a question, likeliest first; tell whether the first is meant."""
+    """Order the commits with words of a question, likeliest first; tell whether the first is meant."""
     asked = set(terms_of(" ".join(content_words(what))))
     terms = [set(terms_of(it.subject)) for it in known]
     counts = Counter(term for some in terms for term in some)
@@ -182,7 +182,7 @@ def _ranked(what: str, known: Sequence[Commit]) -> tuple[list[Commit], bool]:
         if both := sum(worth[term] for term in asked & some):
             own = sum(worth[term] for term in some)
             scored.append((both / most, both / most + _SUBJECT_WEIGHT * both / own, known[number]))
-    # Of equals the newer one comes first: sorting keeps their order.
+    # Among equals the newer one comes first: sorting keeps their order.
     scored.sort(key=itemgetter(1), reverse=True)
     return [commit for _, _, commit in scored], bool(scored) and scored[0][0] >= _LEAST_COVERED
 
@@ -207,7 +207,7 @@ def _changes(
     place = git_folder_of(_folder_of(histories))
     cut = shallow_commits(place) if place else frozenset()
     if not is_found or (not old and commits[0].id in cut):
-        # What the last commit of a shallow clone changed is not known: all files would count as new.
+        # The changes of a shallow clone's last commit are unknown: all files would count as new.
         return Changes(query.what, told, is_found=is_found, is_shallow=bool(cut), is_edge=is_found)
     lines = _hunks(histories.files.root, old, commits[0].id, within, base)
     hunks = lines.of_commit
@@ -249,7 +249,7 @@ class _Hunks(NamedTuple):
 
 
 def _hunks(root: Path, old: str, new: str, within: str, base: str) -> _Hunks:
-    """Ask git for the lines that a commit changed, and those changed from there to the commit checked out.
+    """Ask git for the lines changed by a commit, and those changed from there to the commit checked out.
 
     Paths are relative to `base`, the folder of the index in its work tree.
 
@@ -267,13 +267,13 @@ def _hunks(root: Path, old: str, new: str, within: str, base: str) -> _Hunks:
 
 
 def _written(hunks: Iterable[Hunk]) -> Iterator[tuple[int, str]]:
-    """Yield the lines that hunks wrote, with their numbers."""
+    """Yield the lines written by hunks, with their numbers."""
     for hunk in hunks:
         yield from zip(hunk.after, hunk.added, strict=False)
 
 
 def _moved(written: Iterable[tuple[int, str]], hunks: Sequence[Hunk]) -> Iterator[tuple[int | None, str]]:
-    """Yield the number that each line has after some changes, both in order of lines; None if one took it away."""
+    """Yield each line's number after some changes, both in order of lines; None for a removed line."""
     behind, place = 0, 0
     for number, text in written:
         while place < len(hunks) and hunks[place].before.stop <= number:
@@ -286,9 +286,9 @@ def _moved(written: Iterable[tuple[int, str]], hunks: Sequence[Hunk]) -> Iterato
 def _parts(
     histories: Histories, path: str, moved: Sequence[tuple[int | None, str]]
 ) -> tuple[list[ChangedLines], int] | None:
-    """Return the lines that are in a file now, and their number; of those that are blank, only the number.
+    """Return the lines still in a file, and their number; blank lines are only counted.
 
-    None if the file cannot be read now: nothing is known of its lines.
+    None if the file cannot be read now.
     """
     try:
         found = listed_file(histories.files.root, path, histories.files.scan)
@@ -324,7 +324,7 @@ def _places_of(lines: Sequence[str]) -> Mapping[str, Sequence[int]]:
 
 
 def _nearest(number: int, text: str, lines: Sequence[str], places: Mapping[str, Sequence[int]]) -> int | None:
-    """Return where a line is in a file that may have edits, or a secret that is shown as "*"."""
+    """Return the number of a line in a file with possible edits; a secret in it shows as "*"."""
     if found := places.get(text):
         at = bisect_left(found, number)
         nearest = min(found[max(0, at - 1) : at + 1], key=lambda it: abs(it - number))
@@ -346,7 +346,7 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _around(definitions: Sequence[Definition], start: int, end: int) -> Definition | None:
-    """Return the innermost definition around some lines, else the first that begins in them."""
+    """Return the innermost definition around some lines, else the first beginning in them."""
     around = [it for it in definitions if it.first_line <= start and it.end_line >= end]
     inside = [it for it in definitions if start <= it.first_line <= end]
     return max(around, key=lambda it: it.first_line, default=min(inside, key=lambda it: it.first_line, default=None))

@@ -72,7 +72,7 @@ def _read(files: FreshFiles, task: tuple[str, bool]) -> FreshFile:
     read = read_file(files.root, path, files.scan)
     if read.skip is not None:
         return FreshFile(skip=read.skip.value)
-    # Loaded by the process that forks workers, and by nobody who has others parse.
+    # Loaded by the process forking the workers only: its clients don't parse.
     from cqm.chunkers.chunking import chunk
     from cqm.chunkers.detect import language_of
     from cqm.chunkers.facts.layout import layout_of

@@ -1,4 +1,4 @@
-"""Find the definitions that a name may mean, and those to prefer."""
+"""Find the possible definitions of a name, and the preferred ones."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -67,14 +67,13 @@ def _definitions_in(generation: Generation, ids: Sequence[str]) -> Iterator[Foun
 
 
 def preferred(found: Sequence[Found], name: Name, base: str) -> list[Definition]:
-    """Return the definitions that a name most likely means: one, or those it cannot be told from.
+    """Return the likeliest definitions of a name: one, or several equally likely.
 
-    A whole name comes before a part of one, a definition before its prototype, its own members of the same name and
-    fields, source before tests, examples and generated code, and of overloads those with the parameters asked for.
+    A whole name comes before a part of one; a definition before its prototype, its own members of the same name, and
+    fields; source before tests, examples and generated code; of overloads, those with the parameters asked for.
 
     Parameters:
         found: with the last part of the name.
-        name: as asked for.
         base: a file or folder to look in first; empty for none.
     """
     parameters = parameters_in(name.asked)
@@ -102,5 +101,5 @@ def _is_inside(it: Definition, other: Definition) -> bool:
 
 
 def near_names(generation: Generation, name: Name) -> list[str]:
-    """Return a few qualified names of symbols that begin so or are spelled almost alike."""
+    """Return a few qualified names of symbols with this beginning or almost this spelling."""
     return names_almost(generation.manifest.names, name.qualified)[:_MOST_NEAR]

@@ -28,8 +28,6 @@ def outline(generation: Generation, root: Path, options: ScanOptions, query: Out
     """List the symbols of a file, or the most used ones of a folder.
 
     Parameters:
-        generation: the index.
-        root: of the index.
         options: of its scan, which say why a file is left out.
         query: the path and the page.
 
@@ -89,7 +87,7 @@ def _definitions(row: ChunkRow, payload: Mapping[str, Any]) -> Iterator[OutlineS
 
 
 def _headings(row: ChunkRow, payload: Mapping[str, Any]) -> Iterator[OutlineSymbol]:
-    """Yield the headings of a document, keys of settings and the like, each at the line that has its name."""
+    """Yield the headings of a document, keys of settings and the like, each at the line with its name."""
     lines = str(payload.get("text", "")).split("\n")
     names = [name for name in row.defines if not name.startswith(".")]
     at = 0
@@ -102,10 +100,10 @@ def _headings(row: ChunkRow, payload: Mapping[str, Any]) -> Iterator[OutlineSymb
 
 
 def _nested(symbols: Sequence[OutlineSymbol]) -> Iterator[OutlineSymbol]:
-    """Yield symbols with the number of those around them; a heading ends before the next one.
+    """Yield symbols with their depth; a heading ends before the next one.
 
-    On one line only names tell what is inside of what: `enum E { A, B };` has E, E.A and E.B there. The line declares
-    the outer one; the others have no signature.
+    On one line only names tell the nesting: `enum E { A, B };` has E, E.A and E.B there. The line declares the outer
+    one; the others have no signature.
     """
     around: list[OutlineSymbol] = []
     for number, it in enumerate(symbols):

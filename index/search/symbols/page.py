@@ -16,13 +16,13 @@ from cqm.index.text.stored_definitions import StoredDefinition
 from cqm.index.text.terms import COMMENT
 
 _BESIDE = 15
-"""Lines above and below a single line in no symbol, or in one that takes more than half of the page."""
+"""Lines above and below a single line outside of symbols, or in one larger than half of the page."""
 _GAP = 2
 """Blank lines between overloads read together."""
 _FEW_IMPORTS, _MOST_IMPORTS = 12, 30
 """Lines of imports told in any case, and at most."""
 _COMMENT_SHARE = 0.25
-"""Largest share of a page for the comment above a symbol that takes more than the page."""
+"""Largest share of a page for the comment above a symbol larger than the page."""
 _MOST_HEADS = 8
 _LONGEST_HEAD = 300
 _CURSOR = re.compile(r"(?P<line>[0-9]{1,8})(?:\+(?P<column>[0-9]{1,8}))?@(?P<hash>[0-9a-f]{8})")
@@ -30,7 +30,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Asked(NamedTuple):
-    """Lines asked for, and the symbol that they are, or are in."""
+    """Lines asked for, and the symbol they are or are in."""
 
     first: int
     last: int
@@ -42,7 +42,7 @@ class Page(NamedTuple):
 
     Attributes:
         start, end: its first and last line.
-        column: characters of the first line that are on the page before.
+        column: characters of the first line shown on the page before.
         next_cursor: of the page after; empty at the end.
         note: a sentence about a change of the file since the page before; empty for none.
     """
@@ -89,7 +89,7 @@ def _begins(fresh: FreshFile, definitions: Iterable[Definition]) -> Iterator[int
     for it in definitions:
         own = (extent.begins for extent in extents[it.name, it.end_line] if extent.first <= it.line)
         begins = min(own, default=it.first_line)
-        # Fields have no extent, and some grammars take the first comment in a body for a part of what is around it.
+        # Fields have no extent, and some grammars take the first comment in a body for a part of its parent.
         while 1 < begins <= len(lines) and COMMENT.match(lines[begins - 2]):
             begins -= 1
         yield begins
@@ -119,7 +119,7 @@ def range_of(fresh: FreshFile, first: int, last: int, tokens: int = 0) -> Asked:
     """Return lines with the innermost symbol around them.
 
     Parameters:
-        tokens: estimated tokens of a page, of which half may show what is around a single line; 0 to show it alone.
+        tokens: estimated tokens of a page; half of them may show the surroundings of a single line. 0 to show it alone.
     """
     candidates = [it for it in fresh.definitions if last <= it.end_line]
     starts = zip(_begins(fresh, candidates), candidates, strict=True)
@@ -142,10 +142,10 @@ def range_of(fresh: FreshFile, first: int, last: int, tokens: int = 0) -> Asked:
 
 
 def page_of(fresh: FreshFile, asked: Asked, query: ReadQuery) -> Page:
-    """Return the page that a cursor names, or the first one; as many lines as its tokens allow.
+    """Return the page of the query's cursor, or the first one; as many lines as its tokens allow.
 
     Raises:
-        QueryError: the cursor is none.
+        QueryError: the cursor is malformed.
     """
     start, column, note = asked.first, 0, ""
     if query.cursor:

@@ -1,4 +1,4 @@
-"""Read a symbol, a place or a file that a question names: its lines as they are now."""
+"""Read the present lines of a symbol, a place or a file."""
 
 import re
 from dataclasses import replace
@@ -56,14 +56,12 @@ class Reader(NamedTuple):
     files: FreshFiles
 
     def read(self, query: ReadQuery) -> Reading:
-        """Read a page of the place that a query names, or list the definitions that it may name.
+        """Read a page of the place named by a query, or list the definitions it may mean.
 
         Raises:
             QueryError: nothing has the name, or the lines, the cursor or the tokens are out of range.
             NotIndexedError: the file is left out of the index; the message has the reason.
             VanishedFileError, UnreadableFileError: the file cannot be read.
-            StoreError, ManifestError: the index cannot be read.
-            WorkerError: no worker can be started.
         """
         what = query.what.strip()
         if not what or len(what) > _LONGEST_NAME:
@@ -80,7 +78,7 @@ class Reader(NamedTuple):
         return self._lines(query, path, lines) if path else self._symbol(query, lookup)
 
     def _place(self, what: str, base: str, lookup: NameLookup) -> tuple[str, Lines | None]:
-        """Return the path that a question names, empty if it names a symbol, and the lines if it names any."""
+        """Return the path named by a question, empty for a symbol, and the lines if it names any."""
         if path := self._exact(what, base) or self._exact(plain_name(what), base):
             return path, None
         question = read_question(what)
@@ -98,7 +96,7 @@ class Reader(NamedTuple):
         raise self._missing(asked)
 
     def _is_symbol(self, lookup: NameLookup, question: Question, asked: str) -> bool:
-        """Whether what looks like a path of no file is the name of a symbol."""
+        """Whether a path of no file is the name of a symbol."""
         if has_usual_ending(asked):
             return is_symbol(lookup, question, str(self.files.root))
         meant = meant_name(lookup, question)
@@ -124,7 +122,7 @@ class Reader(NamedTuple):
         return tree_of(self.generation, str(self.files.root)).one(named)
 
     def _missing(self, named: str) -> NotIndexedError:
-        """Return the error for a path that no file of the index has, with its reason."""
+        """Return the error for a path outside of the index, with its reason."""
         try:
             listed_file(self.files.root, relative_to_root(self.files.root, named), self.files.scan)
         except NotIndexedError as error:

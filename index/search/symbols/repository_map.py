@@ -1,4 +1,4 @@
-"""Rank the symbols of a folder by the number of source files that use them."""
+"""Rank the symbols of a folder by the number of source files using them."""
 
 import re
 from collections import Counter, defaultdict
@@ -17,7 +17,7 @@ from cqm.index.text.stored_definitions import StoredDefinition, read_definitions
 from cqm.index.text.terms import ONLY_WORDS, QUESTION_WORDS, WORD, stems
 
 _MANY_CHUNKS, _SAMPLE = 10_000, 4_000
-"""Chunks in which uses are counted: all, if not many, which takes a second; else those with the first ids, hashes."""
+"""Chunks to count uses in: all, if not many, in a second; else a sample by the first ids, which are hashes."""
 _PAYLOADS = 200
 _USED = re.compile(r"(?<=[.:>])\w++|\b\w++(?=[(<{!])")
 """A name after a dot or before a bracket: a plain word such as "with" counts only there, since prose has it too."""
@@ -33,7 +33,7 @@ _ROLE_FACTORS: Mapping[str, float] = {
     "generated": 0.1,
 }
 _TESTS = frozenset({"test", "example"})
-"""Roles of files whose uses of a name tell little."""
+"""Roles of files where uses of a name tell little."""
 _SHORTEST = 2
 
 
@@ -97,7 +97,7 @@ def map_of(generation: Generation, folder: str, start: int, limit: int) -> Outli
 def _files_using(
     generation: Generation, source: Sequence[_Row], names: set[str]
 ) -> tuple[Mapping[str, set[str]], bool]:
-    """Return the files that have each of some names in their source; and whether only a part of it was read."""
+    """Return the files with each of some names in their source, and whether only a sample was read."""
     plain = {name for name in names if name.islower() and "_" not in name}
     generated = generation.candidates.generated()
     source = sorted(source, key=lambda it: (it.path in generated, it.id))
@@ -152,7 +152,7 @@ def _telling(plain: str) -> float:
 
 
 def _landmarks(generation: Generation, ranked: Iterable[_Ranked]) -> Iterator[tuple[_Ranked, OutlineSymbol]]:
-    """Yield definitions in their order, without those of kinds that tell little."""
+    """Yield definitions in their order, without those of uninteresting kinds."""
     seen: set[tuple[str, str]] = set()
     for some in batched(ranked, _PAYLOADS):
         payloads = generation.store.payloads([*{it.row.id: None for it in some}], ["text", "definitions"])
@@ -175,7 +175,7 @@ def _symbol(it: _Ranked, own: StoredDefinition, lines: Sequence[str]) -> Outline
 def _grouped(
     page: Sequence[tuple[_Ranked, OutlineSymbol]], counts: Mapping[str, int], start: int
 ) -> Iterator[OutlineFile]:
-    """Yield the files of a page's symbols, that with the best symbol first."""
+    """Yield the files of a page's symbols; the file with the best symbol comes first."""
     groups: defaultdict[str, list[tuple[int, OutlineSymbol]]] = defaultdict(list)
     languages = {it.row.path: it.row.language for it, _ in page}
     for rank, (it, symbol) in enumerate(page, start):

@@ -1,4 +1,4 @@
-"""Read a place such as `context.go:757` as the symbol that its line defines or uses."""
+"""Read a place such as `context.go:757` as the symbol defined or used in its line."""
 
 import re
 from collections.abc import Iterator
@@ -43,10 +43,10 @@ class LinePlace(NamedTuple):
 
 
 def line_place(generation: Generation, question: Question, root: str) -> LinePlace | None:
-    """Return the place that a question is; None for a name.
+    """Return the place a question names; None for a symbol.
 
     Parameters:
-        question: a name or a place, whose path may be the end of one.
+        question: a name or a place; its path may be only the end of one.
         root: of the index, absolute.
 
     Raises:
@@ -69,12 +69,12 @@ def line_place(generation: Generation, question: Question, root: str) -> LinePla
 
 
 def symbol_at(lookup: NameLookup, place: LinePlace) -> str:
-    """Return the qualified name that a line defines, else the plain one that it uses: called before only named.
+    """Return the qualified name defined in a line, else the plain one used: called ones come before only named ones.
 
     With a column the word there counts.
 
     Raises:
-        QueryError: the file has no such line, or the line has no symbol that the index defines.
+        QueryError: the file has no such line, or the line has no symbol defined in the index.
     """
     rows = lookup.generation.manifest.chunks_of(place.path)
     parts = sorted(parts_of(lookup.generation, [row.id for row in rows]), key=lambda it: it.start)
@@ -101,7 +101,7 @@ def symbol_at(lookup: NameLookup, place: LinePlace) -> str:
 
 
 def _words(pattern: re.Pattern[str], line: str, column: int, language: str) -> Iterator[str]:
-    """Yield the words of a line that may be a symbol's: those that tell most come first, comments and strings not."""
+    """Yield possible symbols of a line, most telling first; without words in comments and strings."""
     if column:
         yield from (it[0].rstrip("?!") for it in pattern.finditer(line) if it.start() < column <= it.end())
         return

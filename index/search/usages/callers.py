@@ -12,9 +12,9 @@ Calls = Sequence[tuple[Reference, Symbol | None]]
 
 _MOST_CALLERS = 200
 _MOST_FOLLOWED = 40
-"""Callers whose own callers are looked for; each costs as much as a question."""
+"""Most callers followed to their own callers; each costs as much as a question."""
 _MOST_SECONDS = 8.0
-"""From which on no further caller is followed: an agent waits for a minute at most, and each may take a second."""
+"""Seconds after which no further caller is followed: an agent waits a minute at most, and each may take a second."""
 
 
 def callers_of(
@@ -25,7 +25,6 @@ def callers_of(
     Parameters:
         calls_of: returns how many definitions have a symbol's name, and its calls.
         direct: its calls.
-        depth: number of levels.
     """
     found, seen, is_cut = _around(direct, name, 1, set()), {last_part(name)}, False
     end = time.monotonic() + _MOST_SECONDS

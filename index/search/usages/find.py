@@ -1,7 +1,7 @@
-"""Find the definitions of a symbol and every line that has its name, told apart by use.
+"""Find the definitions of a symbol and every line with its name, told apart by use.
 
-Nothing of this is stored. Lines are found by the index's words, so that their number equals that of a word search. Then
-the syntax of their files tells the use of each.
+Nothing of this is stored. Lines are found by the index's words, as many as by a word search. Then the syntax of their
+files tells the use of each.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ _LONGEST_NAME = 2_000
 _MOST_DEPTH = 5
 _LONGEST_LINE = 200
 _MOST_BASES = 12
-"""Types whose subclasses are looked for; each costs as much as a question."""
+"""Most types to find subclasses of; each costs as much as a question."""
 _MOST_RECENT = 4
 _MOST_NEAR = 3
 _DEFINITIONS, _NAMESAKES = "definitions", "namesakes"
@@ -146,7 +146,7 @@ def find_usages(
 def _definitions(
     generation: Generation, workers: Workers, name: Name, found: Found
 ) -> tuple[list[Definition], list[Definition], list[str]]:
-    """Return the definitions of a symbol, those of its namesakes, and the names that the symbol calls."""
+    """Return the definitions of a symbol, those of its namesakes, and the names called by the symbol."""
     definitions, callees = definitions_of(workers, found.defined)
     others, _ = definitions_of(workers, found.namesakes)
     others = _with_overrides(generation, workers, name, others)
@@ -157,7 +157,7 @@ def _definitions(
 
 
 def _name_at(lookup: NameLookup, workers: Workers, place: LinePlace, recent: RecentNames) -> Name:
-    """Return the name of the symbol at a place: of one that is used the qualified name, where something tells it."""
+    """Return the name of the symbol at a place; for a used one, the qualified name where something tells it."""
     symbol = symbol_at(lookup, place)
     name = name_of(symbol, dotted(symbol))
     at = (it for it, _ in recent.found(lookup, workers, name).references if (it.path, it.line) == place[:2])
@@ -204,7 +204,7 @@ def _found(lookup: NameLookup, workers: Workers, name: Name) -> Found:
 
 
 def _apart(generation: Generation, symbols: Sequence[Defined], name: Name) -> tuple[list[Defined], list[Defined]]:
-    """Return the symbols that a name may mean, then those that only share its last part; files with a role last."""
+    """Return the symbols a name may mean, then those only sharing its last part; files with a role last."""
     ordered = sorted(symbols, key=lambda it: (bool(generation.role_of(it.part.path)), it.part.path, it.symbol.line))
     own = chosen([(it.part.path, it.symbol.name) for it in ordered], name)
     of_name = [n in own for n in range(len(ordered))]
@@ -217,7 +217,7 @@ def _operators(lookup: NameLookup, name: Name) -> list[Defined]:
 
 
 def _defined(parts: Sequence[Part], lines: Sequence[Line], name: Name) -> Iterator[Defined]:
-    """Yield the definitions with a name in a file: known ones, and members that only the syntax of their line tells."""
+    """Yield the definitions with a name in a file: known ones, and members known only from their line's syntax."""
     known = set[int]()
     for part in parts:
         for symbol in part.symbols:
@@ -286,5 +286,5 @@ def _calls(lookup: NameLookup, workers: Workers, symbol: str) -> tuple[int, list
 
 
 def _possible_calls(references: Iterable[Placed]) -> Iterator[Placed]:
-    """Yield calls that may mean this symbol."""
+    """Yield possible calls of this symbol."""
     return (it for it in references if it[0].kind == CALL and (it[0].is_sure or not it[0].of))

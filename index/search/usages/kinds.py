@@ -118,7 +118,7 @@ def _within_bytes(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _occurrences(task: tuple[Document, str]) -> tuple[Occurrence, ...] | None:
-    # Loaded by the process that forks workers, and by nobody who has others parse.
+    # Loaded by the process forking the workers only: its clients don't parse.
     from cqm.chunkers.facts.occurrences import occurrences
 
     return occurrences(*task)
@@ -169,7 +169,7 @@ def _by_word(file: FileLines, parts: Sequence[Part], name: str) -> Iterator[Line
 
 
 def _line(file: FileLines, parts: Sequence[Part], number: int, kind: str) -> Line:
-    # A definition that only a word tells is none.
+    # A word alone is no proof of a definition.
     kind = VALUE if kind == DEFINITION else kind
     around, is_in_test = innermost(parts, number), _is_in_test(file, parts, number)
     text = file.lines[number]

@@ -1,4 +1,4 @@
-"""Find every line of the index that contains a word: chunks by the word's term, then lines by the word itself."""
+"""Find every line of the index with a word: chunks by the word's term, then lines by the word itself."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from cqm.index.text.stored_definitions import read_definitions
 from cqm.index.text.terms import WORD, name_term
 
 MOST_NAMESAKES = 3
-"""Symbols with one last name: calls of a more common one, such as "get" and "run", would be anybody's."""
+"""Symbols with one last name: calls of a more common name, such as "get" and "run", could mean anything."""
 _MOST_CHUNKS = 20_000
 _PAGE = 500
 _COLUMNS = ("id", "path", "language", "symbol", "kind", "start_line")
@@ -106,7 +106,7 @@ def text_of_file(parts: Sequence[Part]) -> str:
 
 
 def innermost(parts: Sequence[Part], line: int) -> Symbol | None:
-    """Return the innermost symbol around a line; one that begins in a chunk not given is known by name alone."""
+    """Return the innermost symbol around a line; one beginning in a chunk not given is known by name alone."""
     around = [it for part in parts for it in part.symbols if it.first <= line <= it.last]
     if around:
         return min(around, key=_inner_first)
@@ -122,7 +122,7 @@ def innermost_of(parts: Sequence[Part], lines: Iterable[int]) -> Iterator[Symbol
         lines: ascending.
     """
     coming = deque(sorted((it for part in parts for it in part.symbols), key=lambda it: it.first))
-    # Those that began, the innermost first; of several with the same lines the first.
+    # Open symbols, innermost first; of several with the same lines, the first.
     around: list[tuple[tuple[int, int], int, Symbol]] = []
     ends = [_end(part) for part in parts]
     here = 0
@@ -149,14 +149,14 @@ def _end(part: Part) -> int:
 
 
 def _named_alone(part: Part | None) -> Symbol | None:
-    """Return the symbol that a chunk is of, if that does not begin in it."""
+    """Return the symbol of a chunk, if it begins in an earlier chunk."""
     if part is None or not part.symbol or any(it.name == part.symbol for it in part.symbols):
         return None
     return Symbol(part.symbol, "", 0, 0, 0)
 
 
 def parts_of(generation: Generation, ids: Iterable[str]) -> Iterator[Part]:
-    """Yield chunks by their ids; those of files that are gone are left out."""
+    """Yield chunks by their ids, without those of vanished files."""
     for some in batched(ids, _PAGE):
         rows = generation.manifest.columns_of(some, _COLUMNS)
         payloads = generation.store.payloads(some, ["text", "definitions"])

@@ -1,4 +1,4 @@
-"""Match symbols with the name asked for, and tell whether a use is surely of that symbol."""
+"""Match symbols with the name asked for, and tell whether a use surely means one."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ _HYPHENATED = re.compile(
 )
 """A word with hyphens: a symbol of a Lisp, of PowerShell or CSS, a tag, a name in a configuration; or one within it."""
 _EXPLICIT = frozenset({"python", "javascript", "typescript", "tsx", "go", "rust", "php", "lua", "zig"})
-"""Languages in which a name alone is never a member of the type around it."""
+"""Languages where a name alone is never a member of the enclosing type."""
 _MEMBERS = frozenset({"method", "property", "constructor", "variant"})
 _OWN = frozenset({"self", "this", "cls", "Self", "static", "@"})
 _PLAIN_RECEIVER = re.compile(r"[*&(]*([$@\w.:\\>-]*?)(\w+)\)?")
@@ -42,14 +42,14 @@ class Name(NamedTuple):
 
 
 def asked_name(question: Question, meant: str = "") -> Name:
-    """Return the name that a question is, in any notation of a search: "ParseFlags()", "(*Context).Bind", "get/2".
+    """Return the name in a question, in any notation of a search: "ParseFlags()", "(*Context).Bind", "get/2".
 
     Parameters:
         question: as the user asked it.
-        meant: of the names that it may be the one that something has; empty for the most probable.
+        meant: the existing one of its possible names; empty for the most probable.
 
     Raises:
-        QueryError: it is no symbol's.
+        QueryError: the question is no symbol's name.
     """
     # Names with hyphens are read below.
     read = [it for it in (meant, *question.notations[:1]) if not is_hyphenated(it)]
@@ -86,12 +86,12 @@ def is_namesake(symbol: str, name: Name) -> bool:
 
 
 def chosen(found: Sequence[tuple[str, str]], name: Name) -> set[int]:
-    """Return the places of the symbols that the name may mean, among those with its last part.
+    """Return the positions of the possible symbols among those with the name's last part.
 
     Parameters:
         found: path and qualified name of each.
         name: "Context.Bind" means "gin.Context.Bind" too. If nothing has all its parts, the outermost ones may be a
-            package's, and are left out.
+            package's and are left out.
     """
     for spelled in (str, with_sign):
         asked = f".{spelled(name.qualified)}"
@@ -109,14 +109,14 @@ def owner_of(symbol: str) -> str:
 
 
 class Meanings(NamedTuple):
-    """The symbols that a name may mean.
+    """The symbols a name may mean.
 
     Attributes:
         owners: symbols by their owner; the one without an owner by "", if there is no more than one.
         asked: those asked for.
         are_all: whether no other symbol has the last part of the name.
-        members: those that are members of types, which no local variable means.
-        is_telling: whether the name is of several words, so that a member of this name is hardly another's.
+        members: the members of types; no local variable means them.
+        is_telling: whether the name is of several words: a member with it is hardly another type's.
     """
 
     owners: Mapping[str, str]
@@ -127,11 +127,10 @@ class Meanings(NamedTuple):
 
 
 def meanings_of(name: Name, asked: Sequence[Symbol], others: Sequence[Symbol]) -> Meanings:
-    """Collect the symbols that a name may mean.
+    """Collect the symbols a name may mean.
 
     Parameters:
-        name: as asked for; its outer parts own what was asked for too.
-        asked: the symbols asked for.
+        name: as asked for; its outer parts are owners too.
         others: the other symbols with the last part of the name.
     """
     owners = dict.fromkeys(name.qualified.split(".")[:-1], asked[0].name) if asked else {}
@@ -147,7 +146,7 @@ def meanings_of(name: Name, asked: Sequence[Symbol], others: Sequence[Symbol]) -
 
 
 def meaning_of(uses: Iterable[Occurrence], around: Symbol | None, language: str, known: Meanings) -> tuple[str, bool]:
-    """Return the symbol that a line surely means, empty if nothing tells, and whether it means one asked for.
+    """Return the symbol a line surely means, empty if nothing tells, and whether it is one asked for.
 
     A receiver tells the symbol if it is the owner itself, is declared with it nearby, or is "self" within the owner. If
     nothing tells, it is the only one in the index, unless it may be a local variable or a member of another's type.

@@ -1,4 +1,4 @@
-"""Tell signature and documentation of definitions, and the symbols that they call."""
+"""Tell signature and documentation of definitions, and the symbols called by them."""
 
 import re
 from collections.abc import Sequence
@@ -22,19 +22,19 @@ _MOST_RELATED = 10
 _COMPONENTS = frozenset({"vue", "svelte", "astro"})
 """Languages of components with a file each, which templates may name with hyphens."""
 _COMMENT_SIGNS = re.compile(r"^\s*(?://+!?|/?\*+/?|#+|--+)\s?|\s*\*/\s*$")
-# A callee that may be in the index: no method of a value, whose type is unknown.
+# A callee possibly in the index: no method of a value of unknown type.
 _OWN = re.compile(r"(?:(?:self|this|cls|super\(\)|[A-Z]\w*)(?:\.|::|->))*\w+$")
 
 
 class Defined(NamedTuple):
-    """A definition with the chunk that it begins in."""
+    """A definition with the chunk of its beginning."""
 
     part: Part
     symbol: Symbol
 
 
 def definitions_of(workers: Workers, found: Sequence[Defined]) -> tuple[list[Definition], list[str]]:
-    """Return definitions, the first ones with signature and documentation, and the names that they call."""
+    """Return definitions, the first ones with signature and documentation, and the names called by them."""
     tasks = [Document(it.part.path, it.part.text, it.part.language) for it in found[:_MOST]]
     facts = [each for batch in workers.run(_PARSING, tasks) for each in batch]
     called: dict[str, None] = {}
@@ -48,7 +48,7 @@ def definitions_of(workers: Workers, found: Sequence[Defined]) -> tuple[list[Def
 
 def _facts(document: Document) -> tuple[SymbolFacts, ...]:
     """Collect the facts of the symbols beginning in a chunk, with lines counted from the chunk's first."""
-    # Loaded by the process that forks workers, and by nobody who has others parse.
+    # Loaded by the process forking the workers only: its clients don't parse.
     from cqm.chunkers.chunking import chunk
 
     report = chunk(document, ChunkOptions(details=True))
@@ -88,9 +88,9 @@ def _without_banners(doc: str) -> str:
 
 
 def elsewhere(generation: Generation, plain: str) -> list[Definition]:
-    """Return the definitions of programs with a name, also where no chunk has it as a word, such as of operators.
+    """Return the definitions of programs with a name, even one that is no word, such as an operator's.
 
-    A word with hyphens is also the tag of a component: `heartbeat-bar` that of `HeartbeatBar`.
+    A word with hyphens is also the tag of a component: `heartbeat-bar` is the tag of `HeartbeatBar`.
     """
     as_tag = "".join(part[:1].upper() + part[1:] for part in plain.split("-")) if "-" in plain else ""
     found = [
@@ -105,13 +105,13 @@ def elsewhere(generation: Generation, plain: str) -> list[Definition]:
 
 
 def _parts(generation: Generation, rows: Sequence[ChunkRow]) -> list[tuple[ChunkRow, Part]]:
-    """Return chunks with what is stored of them."""
+    """Return chunks with their stored texts and symbols."""
     known = {(it.path, it.start, it.symbol, it.kind): it for it in parts_of(generation, [row.id for row in rows])}
     return [(row, known[at]) for row in rows if (at := (row.path, row.start_line, row.symbol, row.kind)) in known]
 
 
 def _located(row: ChunkRow, symbol: str, part: Part | None) -> Definition:
-    """Return a definition with its lines, which are those of its chunk where no more is known."""
+    """Return a definition with its lines, or its chunk's where no more is known."""
     kind = row.kind if row.symbol == symbol else "symbol"
     whole = f".{dotted(symbol)}"
     own = next((it for it in (part.symbols if part else ()) if f".{dotted(it.name)}".endswith(whole)), None)

@@ -10,7 +10,7 @@ TEMPLATES = frozenset(
         "text",
     }
 )
-"""Languages of files whose tags are code; plain text may be the template of a mail."""
+"""Languages of files with code in tags; plain text may be the template of a mail."""
 
 _COMMENT_OPEN = re.compile(r"<!--(?!.*-->)|<%#(?!.*%>)|\{#(?![\w:])(?!.*#\})|\{\{-?\s*(?:/\*|!)(?!.*\}\})|@\*(?!.*\*@)")
 _TAG = re.compile(r"(?<![\w)\]])<(?P<way>\.|x-|(?:[A-Za-z][\w-]*[.:])+)?\Z")
@@ -22,7 +22,7 @@ _OPENED_LINE = re.compile(
 """A line of Haml, Pug or Slim."""
 _LINES = frozenset({"haml", "template"})
 _FILTER = re.compile(r"(?<!\|)\|\s*\Z")
-# Where a call may begin: at the head of a tag or in brackets, behind words that control it.
+# The possible start of a call: at the head of a tag or in brackets, behind control words.
 _HEAD = re.compile(
     r"(?:.*[(,]\s*|.*[^=!<>]=\s*|\s+)?(?:-\s+)?"
     r"(?:(?:else|if|elsif|unless|range|with|and|or|not|return|while|until|template|block|in)\s+|[#!]\s*|\$\w+\s*:?=\s*)*"
@@ -64,7 +64,7 @@ def _is_call(sign: str, inside: str, after: str) -> bool:
 
 
 def code_bound(before: str, language: str) -> str:
-    """Return the part of a line before a name that is code: what an attribute of Vue binds, else all of it."""
+    """Return the code before a name in a line: the bound part of an attribute of Vue, else all of it."""
     found = _BOUND.search(before) if language in TEMPLATES else None
     return found["code"] if found else before
 

@@ -28,7 +28,7 @@ _IMPORT_LINE = re.compile(
     r"\s*(?:from\s+\S+\s+import|import|use|using|(?:\w+ = )?require|include|#\s*include"
     r"|export\s*(?:\*|\{[^}]*\})\s*from)\b"
 )
-# Before the name, or after it; the first that fits tells.
+# Before the name, or after it; the first match tells.
 _BEFORE = (
     (DECORATOR, re.compile(r"^\s*(?:@|#?\[)[\w.:]*$")),
     (
@@ -62,7 +62,7 @@ _AFTER = (
 
 
 def kind_of_line(line: str, name: str, language: str = "") -> str:
-    """Return the kind of a line of code with a name; of several occurrences the one that tells most."""
+    """Return the kind of a line of code with a name; of several occurrences, the most telling one."""
     if COMMENT_LINE.match(line):
         return COMMENT
     kinds = (_kind(*_around(line, found), language) for found in islice(word(name).finditer(line), _MOST_IN_LINE))

@@ -1,7 +1,7 @@
-"""Say a question of another language in English, word by word, as far as its words are known.
+"""Translate a question to English, word by word, as far as its words are known.
 
-Code is written in English whatever its people speak. The words were learned from translated messages of programs by
-`training/translations.py`. A word in ASCII that the language has not stays: a name, or English.
+Code is written in English whatever its people speak. `training/translations.py` learned the words from translated
+messages of programs. An ASCII word unknown in the language stays: it is a name, or English.
 """
 
 import re
@@ -15,14 +15,14 @@ from cqm.index.text.foreign.languages import KANJI, LANGUAGES, is_little, langua
 from cqm.index.text.terms import QUESTION_WORDS
 
 _ENDINGS = 3
-"""Letters in which forms of one word differ at their end."""
+"""Most letters at the end differing between forms of one word."""
 _SHORTEST_ROOT = 4
 _SHORTEST_PART = 4
 """Letters of a part of a compound."""
 _LINKING = ("", "s", "n", "en", "es", "er", "e")
 """Between the parts of a German compound."""
 _NEAR = 20
-"""Words looked at that begin alike."""
+"""Most words with one beginning to look at."""
 
 _IN_ASCII = re.compile(r"[A-Za-z_][\w.:/#()-]*", re.ASCII)
 _IDEOGRAPH_OR_HANGUL = re.compile(f"[{KANJI}\uac00-\ud7a3]")
@@ -34,8 +34,8 @@ class InEnglish(NamedTuple):
     """A question in English.
 
     Attributes:
-        text: what is known of it.
-        known: share of its words that are.
+        text: of the known words.
+        known: share of the known words.
     """
 
     text: str
@@ -43,14 +43,14 @@ class InEnglish(NamedTuple):
 
 
 class _Word(NamedTuple):
-    """A word of a question, with what it is in English; without meanings where that is not known."""
+    """A word of a question with its English meanings; none if unknown."""
 
     text: str
     meanings: Sequence[str] = ()
 
 
 def in_english(text: str) -> InEnglish | None:
-    """Say a question in English; None for one in English, and for one of which no word is known."""
+    """Translate a question to English; None for one in English, and for one without a known word."""
     language = language_of(text)
     words = list(_words(text, language)) if language else []
     if not any(word.meanings for word in words):
@@ -75,7 +75,7 @@ def is_translated(path: str, question: str) -> bool:
 
 
 def _words(text: str, language: str) -> Iterator[_Word]:
-    """Yield the words of a question that say something, in order."""
+    """Yield the meaningful words of a question, in order."""
     row, table, end = LANGUAGES[language], _table(language), 0
     for found in row.runs.finditer(text):
         if row.longest:
@@ -97,10 +97,10 @@ def _in_ascii(text: str) -> Iterator[_Word]:
 
 
 def _in_run(run: str, table: _Table, longest: int) -> Iterator[_Word]:
-    """Cut a run into known words so that the fewest letters are left, and of these cuts the one with the fewest words.
+    """Cut a run into known words with the fewest letters left over; of such cuts, take the one with the fewest words.
 
-    Of kana all letters must be known, or the run is one word that is not: many words begin alike. Behind Hangul a
-    particle may be left.
+    In kana all letters must be known, else the run is one unknown word: many words have one beginning. Behind Hangul a
+    particle may be left over.
     """
     # By start: the letters left from there on, the words, and the end of the first of them.
     best = [(0, 0, 0)] * (len(run) + 1)
@@ -129,7 +129,7 @@ def _meanings(word: str, language: str) -> Sequence[str]:
 
 
 def _by_root(word: str, language: str) -> Sequence[str]:
-    """Return the meanings of another form of a word: of a known one that differs in its ending; empty without one."""
+    """Return the meanings of a known word differing only in its ending; empty without one."""
     words, table = _ordered(language), _table(language)
     for length in range(len(word) - 1, max(len(word) - _ENDINGS, _SHORTEST_ROOT) - 1, -1):
         root = word[:length]

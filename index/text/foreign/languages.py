@@ -1,4 +1,4 @@
-"""Tell the language of a question: by its script, by little words that English has not, or by a letter of its own."""
+"""Tell the language of a question: by its script, by little words unknown in English, or by a letter of its own."""
 
 import re
 from collections.abc import Mapping
@@ -7,23 +7,23 @@ from importlib.resources import files
 from typing import NamedTuple
 
 _LONGEST = 2_000
-"""Characters: what is longer was pasted, not asked."""
+"""Characters: a longer text was pasted, not asked."""
 _LEAST_LETTERS = 2
-"""Of a script that tells its language."""
+"""Least letters of a script to tell its language."""
 _LEAST_LITTLE_WORDS = 2
-"""Of a language in Latin letters; beside a letter that English has not, one is enough."""
+"""Least little words to tell a language in Latin letters; beside a letter unknown in English, one is enough."""
 _LETTERS = {
     "de": "\u00e4\u00f6\u00fc\u00df", "fr": "\u00ea\u00ee\u0153", "es": "\u00f1\u00bf\u00a1", "pt": "\u00e3\u00f5",
     "pl": "\u0142\u0105\u0119\u015b\u017c", "cs": "\u011b\u0159\u016f", "tr": "\u0131\u015f\u011f",
 }  # fmt: skip
-"""Of one language more than of the others; Turkish and German share two, Turkish has its own beside them."""
+"""Letters of one language more than of the others; Turkish and German share two, Turkish has its own beside them."""
 _ENGLISH_TOO = frozenset({
     "a", "al", "am", "an", "as", "die", "do", "et", "he", "in", "me", "no", "on", "or", "so", "to", "was",
 })  # fmt: skip
 
 WORD = re.compile(r"[^\W\d_]+")
 KANJI = "\u3005\u4e00-\u9fff"
-"""Ideographs, and the mark that repeats one."""
+"""Ideographs, and the mark repeating one."""
 _IN_PROSE = re.compile(r"(?<![\w./\\])[^\W\d_]{2,}(?![\w/\\]|-\w)")
 """A word of a sentence: parts of addresses, paths and "non-empty" tell no language; single letters are variables."""
 _WITHIN_VERBS = "\u307f\u304d\u308a\u3073\u3044\u3061\u3057\u3079\u3048\u3051\u308c\u3081\u3052\u3063"
@@ -39,9 +39,9 @@ class Language(NamedTuple):
     """The marks of a language.
 
     Attributes:
-        script: matches a letter that tells it; None where little words do.
+        script: matches a letter telling the language; None if little words do.
         runs: matches a word, or a run of words without blanks.
-        longest: letters of a word in such a run; 0 where words stand alone.
+        longest: letters of a word in such a run; 0 if words stand alone.
     """
 
     script: re.Pattern[str] | None = None
@@ -67,7 +67,7 @@ LANGUAGES: Mapping[str, Language] = {
 
 
 def language_of(text: str) -> str:
-    """Tell the language of a question; empty for English, for code, and for a text that is too long to be asked."""
+    """Tell the language of a question; empty for English, for code, and for a text too long for a question."""
     if len(text) > _LONGEST:
         return ""
     if not text.isascii():
@@ -91,7 +91,7 @@ def _by_letters(text: str) -> str:
 
 
 def words_of(text: str, language: str) -> list[str]:
-    """Return the words of a text in lower case, or its runs of words, without those that say nothing of code."""
+    """Return the words of a text in lower case, or its runs of words, without those saying nothing about code."""
     little = _little_words().get(language, frozenset())
     return [run for run in map(str.casefold, LANGUAGES[language].runs.findall(text)) if run not in little]
 

@@ -1,4 +1,4 @@
-"""Read the name that a line declares: "Gson" of `public final class Gson {`, in any language."""
+"""Read the name declared in a line: "Gson" of `public final class Gson {`, in any language."""
 
 import re
 from collections.abc import Iterator
@@ -94,7 +94,7 @@ _HASKELL = re.compile(r"(?P<name>[a-z_][\w']*(?:\s*,\s*[a-z_][\w']*)*|\([^\w\s()
 
 
 def declared(text: str) -> Iterator[str]:
-    """Yield the names that a line of code declares, the most probable first, with "." between their parts.
+    """Yield the names declared in a line of code, the most probable first, with "." between their parts.
 
     Only a whole line with the shape of a declaration is one: "class Gson" and "type inference {" are, "type inference"
     and "class loading in tests" are sentences. Nothing tells whether there is such a symbol.
@@ -123,7 +123,7 @@ def _without_attributes(line: str) -> str:
 
 
 def _leading(line: str) -> tuple[list[str], str]:
-    """Return the modifiers and keywords that a line begins with, without those in angle brackets, and what follows."""
+    """Return the modifiers and keywords at the start of a line, without those in angle brackets, and the rest."""
     words, rest = list[str](), line
     while (found := _WORD.match(rest)) and found[1] in _MODIFIERS | _KEYWORDS:
         # A name may be a keyword: `type data struct {`.
@@ -135,7 +135,7 @@ def _leading(line: str) -> tuple[list[str], str]:
 
 
 def _without_generics(rest: str) -> str:
-    """Cut the parameters of a type that a text begins with: "<T, F: Fn(T)> f(x)" gives "f(x)"."""
+    """Cut type parameters at the start of a text: "<T, F: Fn(T)> f(x)" gives "f(x)"."""
     if not rest.startswith("<") or not re.match(r"<[\s\w?]", rest):
         return rest
     depth = 0
@@ -147,7 +147,7 @@ def _without_generics(rest: str) -> str:
 
 
 def _after_keyword(words: list[str], rest: str) -> Iterator[str]:
-    """Yield the name after keywords, if what follows it may follow a declared name."""
+    """Yield the name after keywords, if the text after it may follow a declared name."""
     kinds = [word for word in words if word in _KEYWORDS]
     if not kinds:
         return
@@ -209,7 +209,7 @@ def _typed(line: str, words: list[str]) -> Iterator[str]:
 
 
 def _others(line: str) -> Iterator[str]:
-    """Yield the name that a function or type is assigned to, of a method with its body, of a signature in Haskell."""
+    """Yield the name of an assigned function or type, of a method with its body, of a signature in Haskell."""
     for pattern in (_ASSIGNED, _METHOD, _HASKELL):
         if (found := pattern.match(line)) and found["name"] not in _STATEMENTS:
             yield found["name"].partition(",")[0].strip()

@@ -1,4 +1,4 @@
-"""Read a question that is a key which no symbol has: a header, a setting, an event, an id, a regular expression."""
+"""Read a key that is no symbol: a header, a setting, an event, an id, a regular expression."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _TOLD = re.compile(
     rf" {_MARKS}(?P<name>[A-Za-z_]\w{{2,80}})[`'\"\]]{{0,2}}",
     re.IGNORECASE,
 )
-"""A key that the question calls one, though a function may have its name."""
+"""A key called so in the question, even if a function has its name."""
 _QUOTED, _ALONE = r"[\"'`]KEY[\"'`:]", r"(?<![\w-])KEY(?![\w-])"
 _FORMS = {
     "id": (
@@ -54,7 +54,7 @@ _PATTERN = re.compile(
 _OF_PATTERN = re.compile(
     r"\\[wdsbWDSBAZ.\[\](){}/+*?|^$-]|\(\?[:<=!P]|\[[^\]\s]{1,40}\][+*{)]|\.[*+]|^\^.|.\$$|\]\$|\)\?"
 )
-"""Signs that only a regular expression has."""
+"""Signs only in regular expressions."""
 _LEAST_SIGNS = 2
 _MOST_LINES = 50
 _ABOVE = re.compile(r"([ \t]*)(?:- )?[\"']?([\w-]+)[\"']?[ \t]*(?:=>|[:=])|\[{1,2}([\w.\"-]+)\]")
@@ -71,10 +71,10 @@ _OF_CHART = re.compile(
 
 
 class Key(NamedTuple):
-    """A key as a question names it.
+    """A key named in a question.
 
     Attributes:
-        name: as lines have it.
+        name: as in lines.
         forms: of lines with it, the surest first.
         parts: of a path, which may stand on several lines of a file of settings; empty for others.
         is_told: whether the question says that it is a key: then a symbol of its name is not meant.
@@ -89,7 +89,7 @@ class Key(NamedTuple):
 
 
 def key_in(text: str) -> Key | None:
-    r"""Return the key that a question consists of, beside a word for its kind; None for other questions.
+    r"""Return the key in a question that has nothing else but a word for its kind; None for other questions.
 
     "X-Request-Id", "server.port", "order:created", "#main-menu", "data-user-id", "/^\d+(?:px)?$/"
     """
@@ -114,7 +114,7 @@ def key_in(text: str) -> Key | None:
 
 
 def _pattern_in(text: str) -> Key | None:
-    """Return a regular expression, as written in a program or alone; the signs that only such a one has are several."""
+    """Return a regular expression, as written in a program or alone; it needs several signs only found in one."""
     found = _PATTERN.fullmatch(text)
     if found is None or (found["flags"] and found["open"] != "/"):
         return None
@@ -128,12 +128,12 @@ def _compiled(*forms: str) -> tuple[re.Pattern[str], ...]:
 
 
 def nested_line(parts: Sequence[str], text: str, around: frozenset[str]) -> int:
-    """Return the line of a text, from 0, that has the last part of a path below the others; -1 if none has.
+    """Return the line of a text, from 0, with the last part of a path below the others; -1 for none.
 
     Parameters:
         parts: of the path.
         text: of a file of settings, or of a chunk of it.
-        around: names that are known to be above it: of the file, of what encloses the chunk.
+        around: names known to be above it: of the file, of the chunk's enclosing keys.
     """
     own = re.compile(rf"^([ \t]*)(?:- )?[\"']?{re.escape(parts[-1])}[\"']?[ \t]*(?:=>|[:=])", re.MULTILINE)
     for found in islice(own.finditer(text), _MOST_LINES):

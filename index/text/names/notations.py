@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from cqm.index.text.names.parts import BETWEEN, dotted
 
 LONGEST = 400
-"""Characters of a line that may be a name or a declaration."""
+"""Most characters of a line for a name or a declaration."""
 _PART = r"~?[$@]?[^\W\d][\w$]*'{0,3}[?!=]?"
 _NAME = re.compile(rf"(?:{BETWEEN})?((?:{_PART}(?:\.#|{BETWEEN}))*{_PART})(?:\((?:[^()]|\([^()]*\)){{0,300}}\)?)?[;:]?")
 _SIGNS = (
@@ -41,13 +41,13 @@ _CUTS = tuple(
             r"\1",
         ),
         (r"from\s+[\w.]+\s+import\s+(\w+)", r"\1"),
-        # Descriptors of the JVM: Lcom/app/Map$Node; and C++'s methods that change nothing.
+        # Descriptors of the JVM: Lcom/app/Map$Node; and C++'s const methods.
         (r"^L((?:\w+/)+[\w$]+);?$", r"\1"),
         (r"(?<=\)) (?:const|noexcept)$", ""),
         # PHP's Controller@show, C#'s closures and state machines.
         (r"^((?:\w+\\)*[A-Z]\w*)@(?=[a-z]\w*$)", r"\1."),
         (r"<(\w+)>[bdg]__\w+(?:\.MoveNext)?|<>c\w*\.", r"\1"),
-        # What is made of a type: new Handler(…), &gin.Context{}, []gin.Route, map[string]Route, %Message{}.
+        # Values made of a type: new Handler(…), &gin.Context{}, []gin.Route, map[string]Route, %Message{}.
         (r"^(?:(?:new|await|throw new|return new)\s+(?=[A-Z\\]|[a-z]\w*[.:\\]))", ""),
         (r"^(?:&mut |&'\w+ |&|\*|\[\d{0,9}\]|map\[[\w.]{1,60}\]|%(?=\w)|\.\.\.|chan |<-)+(?=[\w($*&\[%<])", ""),
         (r"(?<=\w)\s?\{(?:[^{}]|\{[^{}]{0,100}\}){0,300}\}?;?$", ""),
@@ -96,9 +96,9 @@ def is_hyphenated(text: str) -> bool:
 
 
 def notations(text: str) -> Iterator[str]:
-    """Yield the names that a text may be in a notation of a language or tool, with "." between their parts.
+    """Yield the possible names in a text in a notation of a language or tool, with "." between their parts.
 
-    A sentence is none. Nothing tells whether there is such a symbol.
+    A sentence is no name. Nothing tells whether there is such a symbol.
     """
     text = text.strip().strip("`").strip()
     if "\n" in text or len(text) > LONGEST or (_SENTENCE.fullmatch(text) and not text.startswith("from ")):

@@ -1,4 +1,4 @@
-"""Tell which of several definitions of a name has the parameters that a question writes after it."""
+"""Find the definition of a name with the parameters written after it in a question."""
 
 import re
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ _BLANK = re.compile(r"\s+")
 _LABELS = re.compile(r"(?:\w+:)+")
 _SAME_COUNT = 0.25
 _BEGINS = "{:;="
-"""Signs that begin a body, or end a declaration."""
+"""Signs at the start of a body, or at the end of a declaration."""
 AS_WRITTEN = 100.0
 """Least fit of the declaration itself."""
 
 
 def parameters_in(text: str) -> tuple[str, ...]:
-    """Return the line that a question consists of, then the parameters in its brackets; empty without any.
+    """Return the question's line, then the parameters in its brackets; empty without any.
 
-    An arity, as in `get/2`, counts as so many empty parameters, labels as in `request(_:interceptor:)` as one each.
+    An arity, as in `get/2`, counts as so many empty parameters; labels, as in `request(_:interceptor:)`, as one each.
     """
     text = text.strip().strip("`").strip()
     if "\n" in text or len(text) > LONGEST:
@@ -38,7 +38,7 @@ def parameters_in(text: str) -> tuple[str, ...]:
 
 
 def fit(asked: Sequence[str], declaration: str, signature: str) -> float:
-    """Grade a definition by parameters asked for: 0 if none is alike, `AS_WRITTEN` if its line is the question.
+    """Grade a definition by parameters asked for: 0 without a similar one, `AS_WRITTEN` if its line is the question.
 
     Parameters:
         asked: from `parameters_in`.
@@ -57,7 +57,7 @@ def fit(asked: Sequence[str], declaration: str, signature: str) -> float:
         having = having[1:]
     if not wanted:
         return 0.0
-    # Of a type's path the last word counts, and a name, where one is written, as much.
+    # The last word of a type's path counts, and a written name counts as much.
     alike = [_alike(one, other) for one, other in zip(wanted, having, strict=False)]
     return sum(alike) / len(wanted) + _SAME_COUNT * (len(wanted) == len(having))
 

@@ -1,4 +1,4 @@
-"""Take qualified names apart: what is between their parts, the last one, and operators."""
+"""Take qualified names apart: separators, last part, and operators."""
 
 import re
 
@@ -42,6 +42,6 @@ def with_sign(name: str) -> str:
 
 
 def spellings_of(operator: str) -> tuple[str, ...]:
-    """Return the last parts of names that an operator may have in an index, for `with_sign` makes them equal."""
+    """Return the possible last parts of an operator's names in an index; `with_sign` makes them equal."""
     sign = with_sign(last_part(operator))
     return (sign,) if sign.startswith("operator") else (sign, f"operator{sign}", f"operator {sign}")

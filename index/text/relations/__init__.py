@@ -1,3 +1,3 @@
-"""Questions about a relation of a name, such as who implements it, and the lines of programs that have it."""
+"""Questions about a relation of a name, such as who implements it, and lines of programs with it."""
 
 __all__ = ["asked", "foreign", "forms"]

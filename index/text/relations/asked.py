@@ -1,4 +1,4 @@
-"""Read a question that asks who has a relation to a name: who implements, calls, tests, renders or provides it."""
+"""Read a question for a relation to a name: who implements, calls, tests, renders or provides it."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from cqm.index.text.relations.foreign import as_english
 
 
 class Relation(Enum):
-    """A relation that a question may ask for."""
+    """A relation a question may ask for."""
 
     IMPLEMENTS = auto()
     OVERRIDES = auto()
@@ -183,7 +183,7 @@ _FORMS = (
     (Relation.USES, rf"{_WHERE} {_SYMBOL} (?:being )?{_USED}ed(?: from)?"),
     (Relation.USES, rf"{_WHERE} {_USED}(?:e|ing)? {_SYMBOL}"),
 )
-"""The first that is all of the question counts."""
+"""The first form matching the whole question counts."""
 _ASKS = re.compile(
     r"(?:who|whats?|which|where|when|how|all|the|list|direct|known|sub|implement|inheritors|descendants|child|derived"
     r"|conform|column|db|database|sql|overrid|server|unit|integration|functional|existing|tests?\b|specs?\b|template|view|component|page|partial"
@@ -197,7 +197,7 @@ _ASKS = re.compile(
 """The beginnings of such questions."""
 _PLEASE = re.compile(r"(?:please |(?:can|could) you |find |show |list |give |tell |me |us ){1,5}", re.IGNORECASE)
 _OF_NPM = re.compile(r"^> [\w@/.-]{1,80}@\d[\w.-]{0,30} (?=\S)")
-"""The line that npm writes before it runs a script."""
+"""The line npm writes before it runs a script."""
 _EMITS = re.compile(r"\b(?:emit|publish|dispatch|fire|rais|sent|trigger)", re.IGNORECASE)
 _HEARS = re.compile(r"\b(?:listen|subscri|handle|consum|receiv)", re.IGNORECASE)
 _ANNOTATION = re.compile(r"@(?P<name>[A-Za-z][\w.]{2,80})")
@@ -207,15 +207,15 @@ _BARE_COMMAND = re.compile(r"[a-z][\w-]{1,30}(?::[a-z][\w-]{1,40}){1,3}")
 _EXPLICIT = frozenset({
     *(Relation.MIGRATES, Relation.STYLES, Relation.TRANSLATES, Relation.SHOWS, Relation.RUNS, Relation.NUMBERED),
 })  # fmt: skip
-"""Relations that only names have: "what uses memory" asks for no name, "make lint" does."""
+"""Relations for names only: "what uses memory" asks for no name, "make lint" does."""
 _NAMED = re.compile(rf"\b(?:key|column|class|selector|field)s? |\b{_TOOLS} ", re.IGNORECASE)
-"""Words before a name even if that is a plain word: "translation key thousand", not "text wrapping"."""
+"""Words before a name, even a plain word: "translation key thousand", not "text wrapping"."""
 _CALLS = re.compile(r"\b(?:call|invo)", re.IGNORECASE)
 _SIGN = re.compile(r"[./:_-]")
 
 
 def relation_in(text: str) -> AskedRelation | None:
-    """Return the relation that a question asks for; None for other questions.
+    """Return the relation asked for in a question; None for other questions.
 
     "which classes implement Handler", "where is DB_HOST read?", "tests of parse_args", "make lint", "@Inject"
     """
@@ -243,7 +243,7 @@ def _forms() -> Sequence[tuple[Relation, re.Pattern[str]]]:
 
 
 def _bare(text: str) -> AskedRelation | None:
-    """Return what a name alone asks for: the users of an annotation, the readers of a variable, a rule of style."""
+    """Return the relation asked for by a name alone: users of an annotation, readers of a variable, a rule of style."""
     if found := _ANNOTATION.fullmatch(text):
         return AskedRelation(Relation.ANNOTATES, found["name"], is_bare=True)
     if _BARE_ENV.fullmatch(text):

@@ -35,7 +35,7 @@ _BEGINNINGS = {
     r"|jednotkové|unit testy|třídy|implementace|podtřídy|potomci|odvozené|(?:výchozí )?hodnota"
     r"|(?:css )?styly?|překlad)\b",
 }
-"""Of such questions."""
+"""Beginnings of such questions."""
 _LATIN = {language: re.compile(form, re.IGNORECASE) for language, form in _BEGINNINGS.items()}
 _PLEASES = r"(?:zeige?(?: mir)?|finde|montre(?:-moi)?|trouve|mu[eé]stra(?:me)?|busca|mostra|pokaż|znajdź|ukaž|najdi) "
 _ASKS = re.compile(rf"[\u00bf\s]{{0,9}}(?:{_PLEASES})?(?:{'|'.join(_BEGINNINGS.values())})", re.IGNORECASE)
@@ -93,7 +93,7 @@ def _said(text: str, language: str) -> "_Said | None":
 
 
 class _Said(NamedTuple):
-    """A question in English with "{}" for the name, and where that is in the text."""
+    """A question in English with "{}" for the name, and the name's place in the text."""
 
     said: str
     name: str

@@ -1,6 +1,6 @@
-"""The forms of lines that have a relation to a name, as one table.
+"""The forms of lines with a relation to a name, as one table.
 
-A relation has tiers of forms: lines of a later tier count only where none of the earlier ones is found.
+A relation has tiers of forms: lines of a later tier count only if no earlier one is found.
 """
 
 import re
@@ -12,22 +12,22 @@ from cqm.index.text.relations.asked import AskedRelation, Relation
 
 _Tier = Sequence[str]
 _BODY = r"\{(?!\s*(?:\}|\w+\s*=[^=]))"
-"""Of an anonymous class: the values of C#'s `new Point() { X = 1 }` are none."""
+"""The body of an anonymous class: the values of C#'s `new Point() { X = 1 }` are none."""
 _QUOTE = r"[\"'`]"
 _REST = r"\w{0,40}\b"
-"""Of a word of which the beginning tells enough; without a bound, a long word would be read for each of its letters."""
+"""Rest of a word with a telling beginning; without a bound, a long word would be read for each of its letters."""
 _TYPES = r"class|interface|struct|enum|object|record|trait|protocol|actor|extension|mixin"
 _HEAD = re.compile(rf"\b(?:{_TYPES})[ \t]+(?P<name>[A-Za-z_][\w$.]{{0,120}})|\bobject(?=\s*:)")
 _LONGEST_HEAD = 1_200
-"""Characters of a declaration that may hold its bases: constructors have many parameters."""
+"""Characters of a declaration to search for its bases: constructors have many parameters."""
 _GOES_ON = re.compile(r"\s*(?:[:,<(]|extends\b|implements\b|with\b|where\b|constructor\b|private\b|internal\b)")
 _BASES = re.compile(r"\b(?:extends|implements|with)\b|:")
 _OPENING = "([<"
 _BRACKETS = f"{_OPENING})]>"
 _SIGN = re.compile(rf"[{re.escape(_BRACKETS)}{{;=\n]| where ")
-"""A bracket, or what may end a declaration; behind its bases stand the constraints of its type parameters."""
+"""A bracket, or a possible end of a declaration; the constraints of type parameters come after its bases."""
 _MOST_HEADS = 100
-"""Declarations of a chunk that are read: more are no program."""
+"""Most declarations of a chunk to read: more are no program."""
 
 
 def tiers_of(asked: AskedRelation) -> list[re.Pattern[str]]:

@@ -1,3 +1,3 @@
-"""Read texts that tools print of files: the forms of places, lists of files, lines quoted from them."""
+"""Read texts about files printed by tools: the forms of places, lists of files, lines quoted from them."""
 
 __all__ = ["bodies", "builds", "forms", "heads", "listings", "messages", "quoted", "traces"]

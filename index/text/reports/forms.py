@@ -1,4 +1,4 @@
-"""The forms of places whose path and line have words between or around them, as one table."""
+"""The forms of places with words between or around path and line, as one table."""
 
 import re
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class Form(NamedTuple):
     order: int = AS_WRITTEN
 
 
-# What ends a path is told by the words around it: blanks may be in it.
+# The words around a path tell its end: it may have blanks.
 FORMS = (
     # Python, and others like it; the function may follow.
     Form(re.compile(rf'File "(?P<path>{ANY_PATH})", lines? {LINE}(?:-{LAST})?'), INNERMOST_LAST),
@@ -83,7 +83,7 @@ FORMS = (
     Form(re.compile(rf"{PATH}: [^\n]{{1,300}}? ?\({LINE}:\d{{1,7}}\)[ \t]*$", re.MULTILINE)),
     # Black: cannot format src/app.py: Cannot parse for target version Python 3.12: 10:4: x =
     Form(re.compile(rf"{PATH}: [^\n:]{{1,100}}: {LINE}:\d{{1,7}}(?=: )")),
-    # git blame of a file that had another name: 1a2b3c4d src/app.py (Ann 2026-01-31 10:00:00 +0100 12) x = 1
+    # git blame of a renamed file: 1a2b3c4d src/app.py (Ann 2026-01-31 10:00:00 +0100 12) x = 1
     Form(
         re.compile(
             rf"^\^?[0-9a-f]{{7,40}} +{PATH} +\([^\n]{{1,100}}? \d{{4}}-\d\d-\d\d [\d:]{{8}} [+-]\d{{4}} +{LINE}\)",

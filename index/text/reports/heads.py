@@ -18,6 +18,6 @@ _LOG_HEAD = re.compile(
 
 
 def without_log_head(text: str) -> str:
-    """Return a line of a log without its time, level, thread and logger; as it is where it has none of them."""
+    """Return a line of a log without its time, level, thread and logger; unchanged without any."""
     head = _LOG_HEAD.match(text)
     return text[head.end() :] if head else text

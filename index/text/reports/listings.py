@@ -1,4 +1,4 @@
-"""Files that a text lists without a line: of `git status`, `git diff --stat`, a merge, a commit."""
+"""Files listed in a text without a line: of `git status`, `git diff --stat`, a merge, a commit."""
 
 import re
 
@@ -9,11 +9,11 @@ _STATE = (
 )
 _LETTERS = r" {0,2}(?:[MADRCUT]{1,2}|\?\?|!!)(?:\d{1,3})?[ \t]+"
 _ENTRY = re.compile(
-    # Of git status, its short form and `--name-status`, `--numstat`, a merge; of a renamed file the new path.
+    # Lines of git status, its short form and `--name-status`, `--numstat`, a merge; a renamed file's new path.
     rf"(?:[ \t]*{_STATE}|{_LETTERS}|(?:\d{{1,7}}|-)\t(?:\d{{1,7}}|-)\t"
     r"|CONFLICT \([^)\n]{1,40}\): (?:Merge conflict in )?|Auto-merging |error: patch failed: )"
     r"(?:\S{1,300}(?: -> | => |\t))?(?P<path>\S{1,300}?)(?::\d{1,7})?[ \t]*"
-    # Of `git diff --stat`.
+    # Lines of `git diff --stat`.
     r"|[ \t]*(?P<counted>\S{1,300}) +\| +(?:\d{1,7}(?: [+-]+)?|Bin(?: .{0,80})?)[ \t]*"
 )
 _COMMIT = re.compile(r"(?:commit )?[0-9a-f]{7,40}\b|On branch ")
@@ -22,7 +22,7 @@ _NAME = re.compile(r"/|\w\.\w{1,10}$|^\.\w")
 
 
 def listed_paths(text: str) -> list[str]:
-    """Return the paths that the lines of a text list, in order, each once; empty where it is no such list."""
+    """Return the paths listed in a text's lines, in order, each once; empty for other texts."""
     lines = text[:_MOST_CHARACTERS].strip("\n").split("\n")
     found = [match["path"] or match["counted"] for match in map(_ENTRY.fullmatch, lines) if match]
     if _COMMIT.match(text):

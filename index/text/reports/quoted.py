@@ -1,4 +1,4 @@
-"""Lines that a text quotes from a file, with the marks of a diff, a merge or `git blame` around them."""
+"""Lines quoted from a file, with the marks of a diff, a merge or `git blame` around them."""
 
 import re
 from collections.abc import Iterator
@@ -49,12 +49,12 @@ def _side(rows: list[str], kept: tuple[str, ...]) -> Quoted:
 
 
 def is_of_a_version(text: str) -> bool:
-    """Whether a pasted text is a diff or `git blame`: lines that a version of some file has, and nothing else."""
+    """Whether a pasted text is a diff or `git blame`: lines of a version of some file, and nothing else."""
     return _ANY_MARK.search(text) is not None and (_BLAME.search(text) is not None or _is_diff(text))
 
 
 def without_marks(text: str) -> str:
-    """Return a pasted text without the marks of a diff, a merge or `git blame`; as it is where it has none of them."""
+    """Return a pasted text without the marks of a diff, a merge or `git blame`; unchanged without any."""
     return _plain(text, _SIGN) if _ANY_MARK.search(text) else text
 
 

@@ -1,7 +1,7 @@
 """The order of the calls in a stack trace: which is the innermost.
 
-Python prints the innermost call last, everybody else first. An exception's cause is further in than what it caused:
-Java prints it after, Python before. Of an exception raised in handling another, the later one ended the program.
+Python prints the innermost call last, everybody else first. An exception's cause is further in than its effect: Java
+prints it after, Python before. If handling one exception raised another, the later one ended the program.
 """
 
 import re
@@ -27,11 +27,11 @@ _INCLUDED = re.compile(
 
 
 class Quoted(NamedTuple):
-    """Lines of a file as a text quotes them, without the blanks around them.
+    """Lines of a file quoted in a text, without the blanks around them.
 
     Attributes:
         lines: one after the other.
-        changed: number of the first one that counts: those before it are context.
+        changed: number of the first changed one: those before it are context.
     """
 
     lines: tuple[str, ...]
@@ -39,16 +39,16 @@ class Quoted(NamedTuple):
 
 
 class NamedPlace(NamedTuple):
-    """A place as a text names it.
+    """A place named in a text.
 
     Attributes:
-        path: with "/", as complete as it is written.
-        first, last: lines from 1; equal for one line, 0 where only the file is named.
-        near: words beside it, which name its function in a trace.
-        stack: 0 for the trace that counts most, 1 for the next.
+        path: with "/", as complete as written.
+        first, last: lines from 1; equal for one line, 0 if only the file is named.
+        near: words beside it; in a trace they name its function.
+        stack: 0 for the most important trace, 1 for the next.
         leads: whether it begins its line, as in messages of compilers and linters.
-        function: that the place is in, as a trace tells it; empty where it doesn't.
-        quoted: lines that are there, in the versions of a diff: the new one, the old one.
+        function: around the place, if a trace tells it; else empty.
+        quoted: lines at the place, in the versions of a diff: the new one, the old one.
     """
 
     path: str
@@ -100,7 +100,7 @@ def _innermost_first(stack: Sequence[Frame], *, is_turned: bool) -> Iterator[Nam
 
 
 def _stacks(text: str) -> tuple[list[int], list[int]]:
-    """Return where each stack of a text begins, and its rank: the least is that of the innermost."""
+    """Return the start of each stack in a text, and its rank: the innermost has the least."""
     starts, order, pending, deep = [0], [0], "first", -1
     for mark in _MARK.finditer(text):
         kind = mark.lastgroup

@@ -1,4 +1,4 @@
-"""Read a question that is a route: a method and a path, an address, a line of an access log."""
+"""Read a route: a method and a path, an address, a line of an access log."""
 
 import re
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ _OF_WEB = frozenset({
     "html", "htm", "json", "xml", "rss", "atom", "txt", "ics", "csv", "pdf",
     "php", "aspx", "jsp", "do", "action", "png", "jpg", "svg", "ico", "webmanifest",
 })  # fmt: skip
-"""Endings of paths that programs answer; others, of languages, are of files."""
+"""Endings of paths answered by programs; endings of languages are of files."""
 _ROUTE_WORDS = frozenset({
     "route", "routes", "endpoint", "endpoints", "handler", "handlers", "controller", "action", "view",
     "page", "url", "path", "api", "request", "requests", "http", "handle", "handles",
@@ -49,7 +49,7 @@ _ROUTE_WORDS = frozenset({
     "find", "show", "returns", "return", "returned", "responds", "response", "gives", "error", "errors",
     "fails", "failing", "failed", "status", "slow", "broken", "why",
 })  # fmt: skip
-"""Words of a sentence that asks about a route itself."""
+"""Words of a sentence asking about a route itself."""
 _STATUS = re.compile(r"[1-5]\d\d")
 _WORD = re.compile(r"\w+")
 
@@ -73,7 +73,7 @@ class AskedRoute:
 
 
 def route_in(text: str) -> AskedRoute | None:
-    """Return the route that a question consists of, beside words such as "which handler serves"; None for others."""
+    """Return the route in a question, beside words such as "which handler serves"; None for others."""
     text = text.strip()
     if "/" not in text or len(text) > _MOST_LOGGED:
         return None

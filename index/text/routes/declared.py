@@ -1,4 +1,4 @@
-"""Read the routes that a file declares, below the prefixes that stand before them in it."""
+"""Read the routes declared in a file, below the prefixes before them."""
 
 import re
 from bisect import bisect_right
@@ -11,13 +11,13 @@ from cqm.index.text.routes.asked import METHODS
 from cqm.index.text.routes.forms import ASSIGNED_PREFIX, CLIENT, FORMS, INCLUDED, MOUNTS, NAMED_LIST, Form, methods_of
 
 _TAIL = 400
-"""Characters behind a path that may tell its methods and handler."""
+"""Characters behind a path to search for its methods and handler."""
 _MOST_INCLUDES, _MOST_PREFIXES = 3, 16
-"""Lists within lists of routes that are followed, and the places of one list."""
+"""Most nested lists of routes to follow, and most places of one list."""
 _LONGEST = 300
-"""Characters of a path with those before it; more are no route that a person wrote."""
+"""Characters of a path with its prefixes; nobody writes a longer route."""
 _SERVING = frozenset({"static", "staticfs", "pathprefix", "mount", "forward"})
-"""Verbs, in lower case, that answer all paths below theirs."""
+"""Verbs, in lower case, answering all paths below theirs."""
 _RESOURCES = frozenset({"resources", "resource", "apiresource"})
 _OF_RESOURCE = ("", "new", "create", "{id}", "{id}/edit")
 _HANDLERS = tuple(
@@ -38,7 +38,7 @@ _HANDLERS = tuple(
 )
 _CONTROLLER = re.compile(r"\bclass\s+(\w{1,80}?)(?:Controller)?\b")
 _ACTION = re.compile(r"\bpublic\s[^\n(]{1,200}?\b(\w{1,80}?)(?:Async)?\(")
-"""In ASP.NET, what `[controller]` and `[action]` stand for."""
+"""In ASP.NET, the values of `[controller]` and `[action]`."""
 _NO_HANDLERS = frozenset({
     "function", "async", "fn", "func", "redirect", "include", "render", "true", "false", "null", "None", "nil", "log",
     "name", "json", "response", "request", "res", "req", "next", "ctx", "auth",
@@ -46,15 +46,15 @@ _NO_HANDLERS = frozenset({
 
 
 class Declared(NamedTuple):
-    """A route that a file declares.
+    """A route declared in a file.
 
     Attributes:
         line: of the declaration, from 1.
-        paths: that it may have: its own, and with the prefixes before it.
+        paths: its possible ones: its own, and with the prefixes before it.
         methods: in capitals; none for any.
-        handler: that it names, with "." between the parts; empty if it names none.
+        handler: its name, with "." between the parts; empty without one.
         is_weak: whether it puts other routes below its path, or may be no route.
-        whole: of `paths` those with all prefixes that stand before it.
+        whole: those of `paths` with all prefixes before it.
     """
 
     line: int
@@ -79,7 +79,7 @@ class _Form(NamedTuple):
 
 
 def declared_in(text: str) -> list[Declared]:
-    """Return the routes that a file's text declares, in order."""
+    """Return the routes declared in a file's text, in order."""
     forms = _forms(text)
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     prefixed = ASSIGNED_PREFIX.finditer(text) if "prefix" in text else ()
@@ -107,7 +107,7 @@ def declared_in(text: str) -> list[Declared]:
 
 
 def _forms(text: str) -> list[_Form]:
-    """Return the declarations as they stand, in order; of several at one place that of the first form."""
+    """Return the declarations as written, in order; of several at one place, the one of the first form."""
     found: dict[int, _Form] = {}
     for form in (it for it in FORMS if not it.cues or any(cue in text for cue in it.cues)):
         for match in form.pattern.finditer(text):
@@ -134,7 +134,7 @@ def _read_form(form: Form, match: re.Match[str], text: str) -> tuple[int, _Form]
 
 
 def _with_controller(path: str, text: str, at: int) -> str:
-    """Return a path of ASP.NET with the name of the class that it stands above."""
+    """Return a path of ASP.NET with the name of the class below it."""
     owner = _CONTROLLER.search(text, at, at + _TAIL) if "[controller]" in path else None
     return path.replace("[controller]", owner[1]) if owner else path
 
@@ -167,7 +167,7 @@ def _included(text: str, forms: Sequence[_Form], names: Sequence[str]) -> Mappin
 
 
 def _below(places: Sequence[tuple[str, str]], paths: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield the paths of a list's places, below those of the lists that they are in."""
+    """Yield the paths of a list's places, below those of the lists around them."""
     for around, path in places:
         yield from (_joined(before, path) for before in paths.get(around, ("",)))
 
@@ -186,7 +186,7 @@ def _declared(form: _Form, line: int, own: Sequence[str], tail: str) -> Declared
 
 
 def _handler_of(tail: str) -> str:
-    """Return the handler that the text behind a path names, with "." before its name; empty if it names none."""
+    """Return the handler named in the text behind a path, with "." before its name; empty for none."""
     for form in _HANDLERS:
         found = form.search(tail)
         if found and found["name"] not in _NO_HANDLERS:

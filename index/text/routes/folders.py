@@ -1,4 +1,4 @@
-"""Folders and files that are routes: Next.js, Nuxt, SvelteKit, Remix, TanStack Router, Astro, Razor Pages."""
+"""Folders and files as routes: Next.js, Nuxt, SvelteKit, Remix, TanStack Router, Astro, Razor Pages."""
 
 import re
 from collections.abc import Callable
@@ -9,7 +9,7 @@ _SCRIPT = r"\.(?:[cm]?[jt]sx?)$"
 
 
 class FolderRoute(NamedTuple):
-    """A file that is a route.
+    """A file as a route.
 
     Attributes:
         pattern: of its path, with placeholders such as "[id]".
@@ -27,7 +27,7 @@ def _plain(route: str) -> str:
 
 
 def _flat(route: str) -> str:
-    """Return a route whose segments may stand in one name: "posts.$id"; those with "_" in front are layouts."""
+    """Return a route with its segments in one name: "posts.$id"; those with "_" in front are layouts."""
     parts = [it.rstrip("_") for it in re.split(r"[/.]", route) if it and not it.startswith(("_", "("))]
     return "/".join(parts[:-1] if parts and parts[-1] in {"index", "route"} else parts)
 
@@ -44,7 +44,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
 
 
 def route_of_file(path: str) -> FolderRoute | None:
-    """Return the route that a file is by its path; None if it is none."""
+    """Return the route of a file by its path; None for none."""
     for form, plain in _FORMS:
         if found := form.search(path):
             return FolderRoute(plain(found["route"]), (found.groupdict().get("method") or "").upper())

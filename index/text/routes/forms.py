@@ -1,7 +1,7 @@
 """The forms in which frameworks declare routes, as one table.
 
-Each pattern has the groups `path`, mostly `verb`, sometimes `on` (the receiver) and `var` (what the value is assigned
-to). To add a framework is to add a row.
+Each pattern has the groups `path`, mostly `verb`, sometimes `on` (the receiver) and `var` (the assigned variable). To
+add a framework, add a row.
 """
 
 import re
@@ -12,14 +12,14 @@ _LOWER = "get|post|put|patch|delete|del|head|options|all|any"
 _UPPER = "GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|Any"
 _TITLED = "Get|Post|Put|Patch|Delete|Head|Options|All"
 CLIENT = re.compile(r"(?:^|\.)(?:axios|\$?http|requests?|agent|session|cy|page|\$)$|[Cc]lient$")
-"""Receivers of calls that ask another program."""
+"""Receivers of calls to another program."""
 
 
 class Form(NamedTuple):
     """A form of declarations.
 
     Attributes:
-        cues: texts of which a file with such a declaration has one: looking for these is far cheaper.
+        cues: a file with such a declaration has one of these texts; looking for them is far cheaper.
         pattern: of the beginning of a declaration.
         is_weak: whether other lines have this form too.
         is_of_servers: whether the same call on a client asks another program.
@@ -130,7 +130,7 @@ FORMS = (
     # branches by path
     _form("case", rf"^[ \t]*case[ \t]+(?=[\"']/){_TEXT}[ \t]*:", is_weak=True),
 )
-"""Those that come first tell more: a later one at the same place does not count."""
+"""Earlier ones tell more: a later one at the same place does not count."""
 
 ASSIGNED_PREFIX = re.compile(
     r"^[ \t]*(?:export |const |let |var )*(?P<var>\w+)[ \t]*=[ \t]*(?:new )?[\w.]{1,40}\("
@@ -145,7 +145,7 @@ MOUNTS = frozenset({
     "use", "nest", "mount", "scope", "web::scope", "pathprefix", "group", "mapgroup", "basepath", "prefix",
     "controller", "namespace", "forward",
 })  # fmt: skip
-"""Verbs, in lower case, that put routes below a path and mostly are none themselves."""
+"""Verbs, in lower case, putting routes below a path; mostly they are no routes themselves."""
 _VERBS = {"del": "DELETE", "staticfs": "GET", "static": "GET", "staticfile": "GET", "view": "GET", "live": "GET"}
 _ROUTED = re.compile(r"^(?:map|http)?(get|post|put|patch|delete|head|options)(?:mapping)?$")
 _SAID = re.compile(r"(?:\b[Mm]ethods?\b|\bvia\b)[^\w\n]{1,8}([^)\]}\n]{0,100})")

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _ONE, _OPTIONAL, _REST = "\1", "\2", "\3"
-"""Marks of placeholders in a pattern that is being read: of a segment, of one that may lack, of all further ones."""
+"""Marks of placeholders while reading a pattern: of a segment, of an optional one, of all further ones."""
 _MARKS = re.compile("[\1\2\3]")
 _ENDS = re.compile(r"^\^|\\A|/?\??\$$|\\[Zz]$")
 _OPTIONAL_PART = re.compile(r"\(([/.]?:?[\w/:.*-]*)\)\??(?![*+])")
@@ -21,8 +21,8 @@ _PLACEHOLDER = re.compile(
 _MANY = re.compile(r"^\*|^\$$|\.\.\.|^[{<]\*|path:|\.[*+]|[*+]\}?$")
 _MOST_VARIANTS = 2
 _MOST_SEGMENTS, _MOST_OPEN, _MOST_IN_SEGMENT = 24, 4, 3
-"""Segments of a pattern, those that may take none or several of a path, and placeholders of a segment: more are no
-route that a person wrote, and take long to match."""
+"""Most segments of a pattern, most of these taking none or several of a path, and most placeholders of a segment:
+nobody writes more, and they take long to match."""
 
 
 class _Kind(Enum):
@@ -52,9 +52,9 @@ class Fit(NamedTuple):
 
     Attributes:
         missing: segments in front of the path and not in the pattern: it may be mounted there.
-        literals: segments equal as written.
+        literals: number of segments with equal spelling.
         extra: segments in front of the pattern and not in the path.
-        is_short: whether the declaration has prefixes that the path lacks.
+        is_short: whether the declaration has prefixes missing in the path.
     """
 
     missing: tuple[str, ...]
@@ -65,7 +65,7 @@ class Fit(NamedTuple):
 
 @lru_cache(maxsize=1 << 12)
 def patterns_of(path: str) -> tuple[tuple[Segment, ...], ...]:
-    """Return the patterns that a declared path stands for: of Rails' optional parts with and without these."""
+    """Return the patterns of a declared path; Rails' optional parts give two, with and without them."""
     path = _ENDS.sub("", path.strip()).replace("\\.", ".").replace("\\/", "/")
     variants = [path]
     if _OPTIONAL_PART.search(path):
@@ -74,9 +74,9 @@ def patterns_of(path: str) -> tuple[tuple[Segment, ...], ...]:
 
 
 def fit(pattern: Sequence[Segment], asked: Sequence[str]) -> Fit | None:
-    """Tell how the segments of a path fit a pattern, of which at least one is written out; None if they don't.
+    """Tell how the segments of a path fit a pattern with at least one literal segment; None if they don't.
 
-    Either may lack segments in front, which a mount, a proxy or a version adds.
+    Either may lack segments in front, added by a mount, a proxy or a version.
     """
     for start in range(len(asked)):
         literals = _aligned(pattern, asked[start:])
@@ -117,7 +117,7 @@ def _segment(part: str) -> Segment:
 
 
 def _aligned(pattern: Sequence[Segment], asked: Sequence[str]) -> float | None:
-    """Return the number of segments that are equal as they are written, if all fit; one with a placeholder is half."""
+    """Return the number of equally spelled segments, if all fit; one with a placeholder counts half."""
     if not pattern:
         return None if asked else 0.0
     head, rest = pattern[0], pattern[1:]

@@ -1,4 +1,4 @@
-"""Commits and the lines that they changed, as text within a token budget."""
+"""Commits and their changed lines, as text within a token budget."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -11,11 +11,11 @@ from cqm.server.boundary import explain_mark, new_mark
 from cqm.server.console import number, one_line, visible
 
 _ASIDE = {"test", "documentation"}
-"""Roles of files whose lines are left out, and only their names shown, if the commit changed others too."""
+"""Roles of files shown by name only, without lines, if the commit changed others too."""
 _MOST_BESIDE = 4
-"""Further commits listed after the one that is meant."""
+"""Further commits listed after the meant one."""
 _MOST_FILES = 10
-"""Further changed files that are named."""
+"""Most further changed files to name."""
 _NAMES_SHARE = 0.2
 """Share of the budget for names of files and commits without lines."""
 _ID_DIGITS = 10
@@ -25,11 +25,10 @@ _SHALLOW = f"This clone is shallow: older commits are not in it. {_DEEPEN}"
 
 
 def changes_text(changes: Changes, token_budget: int | None = None, *, start: int = 0, mark: str = "") -> str:
-    """Write commits: the first with its lines, by place and symbol, where it is meant; of the others a line each.
+    """Write commits: the meant first one with its lines, by place and symbol; the others a line each.
 
     Parameters:
-        changes: commits and lines.
-        token_budget: tokens of the whole text; None for any number. Lines that do not fit are only named.
+        token_budget: tokens of the whole text; None for any number. Lines without room are only named.
         start: place of the first commit among the newest, from 0.
         mark: prefix of CQM's lines, where lines of files may stand above; a new one when empty.
     """
@@ -59,7 +58,7 @@ def changes_text(changes: Changes, token_budget: int | None = None, *, start: in
 
 
 def _beside(changes: Changes) -> str:
-    """Name the changed files without lines that are there now: "app.py (+0 -2), tox.ini (+1 -1) and 3 more"."""
+    """Name the changed files without present lines: "app.py (+0 -2), tox.ini (+1 -1) and 3 more"."""
     shown = {part.path for part in changes.parts}
     files = [f"{path_name(it.path)} (+{it.added} -{it.removed})" for it in changes.files if it.path not in shown]
     more = len(files) - _MOST_FILES + changes.changed - len(changes.files)
@@ -88,7 +87,7 @@ def _listed(changes: Changes, budget: float, start: int, mark: str) -> Iterator[
 
 
 def _shared_out(parts: Sequence[ChangedLines], room: float, budget: float, mark: str) -> tuple[list[str], list[str]]:
-    """Return blocks of the lines that fit, and the names of the other parts."""
+    """Return blocks of the fitting lines, and the names of the other parts."""
     has_source = any(it.role not in _ASIDE for it in parts)
     names_room = min(_NAMES_SHARE * budget, tokens_of_lines([*map(_head, parts)])) if len(parts) > 1 else 0.0
     lines_room, shown, named = room - names_room, [], []

@@ -49,8 +49,8 @@ def _file_text(outline: Outline, budget: float, root: str, mark: str) -> str:
     listed = [*zip(file.symbols, file.ranks, strict=True)]
     whole = [it for it in listed if it[0].kind not in _PARTS or not it[0].depth]
     outer = [it for it in whole if not it[0].depth and it[0].kind not in _PARTS] or listed
-    after = f'ask again with cursor "{outline.next_cursor}"' if outline.next_cursor else ""
-    following = [f"{mark} There are more symbols: {after}."] if after else []
+    cursor = outline.next_cursor
+    following = [f'{mark} There are more symbols: ask again with cursor "{cursor}".'] if cursor else []
     shared = _shared(file.symbols)
     full = _joined([*head, *(_line(it, is_signed=it not in shared) for it, _ in listed), *following])
     if most_tokens(full) <= budget:
@@ -61,10 +61,9 @@ def _file_text(outline: Outline, budget: float, root: str, mark: str) -> str:
         left = len(listed) - len(some)
         if is_signed and not left:
             continue
-        short = f"{number(left, 'lesser symbol')} left out" if left else ""
-        short = ", ".join(filter(None, (short, "" if is_signed else "signatures left out")))
         lines = [_line(it, is_signed=is_signed and it not in shared) for it, _ in some]
-        text = _joined([*head, *lines, f"{mark} {short[0].upper()}{short[1:]}: {for_all}.", *following])
+        note = f"{mark} {_left_out(left, is_signed=is_signed)}: {for_all}."
+        text = _joined([*head, *lines, note, *following])
         if some and most_tokens(text) <= budget:
             return text
 
@@ -74,6 +73,13 @@ def _file_text(outline: Outline, budget: float, root: str, mark: str) -> str:
         return _joined([*head, *lines[:count], f"{mark} Lesser symbols and signatures left out: {for_all}. {more}."])
 
     return page(max(1, most_that_fit(len(outer), budget, page)))
+
+
+def _left_out(symbols: int, *, is_signed: bool) -> str:
+    """Name the parts left out: "3 lesser symbols left out, signatures left out"."""
+    parts = [f"{number(symbols, 'lesser symbol')} left out"] if symbols else []
+    text = ", ".join(parts if is_signed else [*parts, "signatures left out"])
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def _folder_text(outline: Outline, budget: float, root: str, mark: str) -> str:
@@ -86,7 +92,7 @@ def _folder_text(outline: Outline, budget: float, root: str, mark: str) -> str:
         (rank, file, symbol) for file, of_file in enumerate(outline.files) for symbol, rank in enumerate(of_file.ranks)
     )
     is_first = not ranked or not ranked[0][0]
-    # Further pages are of symbols alone: whoever asks for one has seen the folders.
+    # Further pages are of symbols alone: their reader has seen the folders.
     head += _entry_lines(outline, budget, mark) if is_first else []
 
     def page(count: int) -> str:
@@ -134,7 +140,7 @@ def _groups(files: Sequence[OutlineFile], shown: set[tuple[int, int]], mark: str
 
 
 def _shared(symbols: Sequence[OutlineSymbol]) -> set[OutlineSymbol]:
-    """Return symbols that one line declares together, such as `int x, y;`: only their names tell them apart."""
+    """Return symbols declared together in one line, such as `int x, y;`: only their names tell them apart."""
     places = Counter((it.line, it.signature) for it in symbols)
     return {it for it in symbols if places[it.line, it.signature] > 1}
 

@@ -1,4 +1,4 @@
-"""Lines read from a file as text, within a token budget; or the definitions that an ambiguous symbol may mean."""
+"""Lines read from a file as text, within a token budget; or the possible definitions of an ambiguous symbol."""
 
 from collections.abc import Iterator, Sequence
 from math import inf
@@ -17,11 +17,11 @@ _LONGEST_NAME = 100
 
 
 def reading_text(reading: Reading, token_budget: int | None = None, *, mark: str = "") -> str:
-    """Write lines that were read: place and symbol, imports and enclosing declarations, then the lines as they are.
+    """Write lines read from a file: place and symbol, imports and enclosing declarations, then the lines.
 
     Parameters:
         reading: a page, or definitions to choose from.
-        token_budget: tokens of the whole text; None for any number. Lines that do not fit are left for the next page.
+        token_budget: tokens of the whole text; None for any number. Lines without room are left for the next page.
         mark: prefix of CQM's lines, where lines of files may stand above; a new one when empty.
     """
     mark = mark or new_mark(_texts(reading))
@@ -110,7 +110,7 @@ def _import_lines(imports: Sequence[FileLine], mark: str) -> list[str]:
 
 
 def _within(blocks: Sequence[str], room: float) -> list[str]:
-    """Return the last blocks that fit: the nearest declarations tell most."""
+    """Return the last blocks with room: the nearest declarations tell most."""
     kept: list[str] = []
     for block in reversed(blocks):
         room -= most_tokens(f"{block}\n")

@@ -33,7 +33,6 @@ def usage_text(uses: SymbolUses, token_budget: int | None = None, *, start: int 
     """List definitions with signature and documentation, the references by group, then callers and callees.
 
     Parameters:
-        uses: of the symbol.
         token_budget: tokens of the whole text; None for any number. Definitions get half of it at most, and stand on
             the first page alone, as callees and callers do.
         start: place of the first reference among all, from 0.
@@ -47,7 +46,7 @@ def usage_text(uses: SymbolUses, token_budget: int | None = None, *, start: int 
     mark = mark or new_mark(_texts(uses))
     head = [*_header(uses, name), explain_mark(mark)]
     room = (token_budget or _UNBOUNDED) - tokens_of_lines(head) - _TAIL_TOKENS
-    # Pages behind the first are of references alone: whoever asks for one has seen the rest.
+    # Pages behind the first are of references alone: their reader has seen the rest.
     definitions = [] if start else _within(_definition_blocks(uses, mark), room // 2)
     room -= tokens_of_lines(definitions)
     after = [] if start else _within([*_callee_lines(uses, mark), *_caller_lines(uses, mark)], room // 4)
@@ -66,7 +65,7 @@ def _texts(uses: SymbolUses) -> Iterator[str]:
 
 
 def _within(lines: Iterable[str], room: int) -> list[str]:
-    """Return the first lines that fit."""
+    """Return the first fitting lines."""
     kept = []
     for line in lines:
         room -= tokens_of_lines([line])
@@ -112,7 +111,7 @@ def _definition_lines(definition: Definition, mark: str) -> Iterator[str]:
 
 
 def _reference_lines(references: Sequence[Reference], mark: str, room: int) -> tuple[list[str], int]:
-    """Return lines for references with a title for each group, and the number of references that fit.
+    """Return lines for references with a title for each group, and the number of fitting references.
 
     The path of several in one file stands above them.
     """
@@ -136,7 +135,7 @@ def _reference_lines(references: Sequence[Reference], mark: str, room: int) -> t
 
 
 def _use(it: Reference) -> str:
-    """Write the symbol around a line, its kind where its group does not tell it, and its text, which can't end it."""
+    """Write the symbol around a line, its kind unless the group tells it, and its text, made safe for one line."""
     symbol = it.symbol
     if it.group is ReferenceGroup.DOCUMENTATION:
         symbol = symbol.rpartition(" > ")[2]

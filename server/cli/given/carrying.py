@@ -18,7 +18,7 @@ from cqm.server.cli.options import (
 
 
 def _carried_root(path: Path | None) -> Path:
-    """Resolve the root of an index that is carried: never the project of a file that was named in its place."""
+    """Resolve the root of an index to carry: never the project of a file named in its place."""
     if path and path.is_file() and (root := root_around(path)):
         raise click.BadParameter(
             f"{path}: expected a folder; this is a file of the project {root}, which has one index. Give {root}.",

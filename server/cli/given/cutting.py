@@ -91,7 +91,7 @@ def preview(file: Path, *, name: str | None, overrides: dict[str, str], **asked:
 
 
 def _place_of(file: Path) -> tuple[Path, str]:
-    """Return the project of a file and its path there, by which rules choose; without a project the working folder."""
+    """Return the project of a file and its path there, as rules go by paths; without a project, the working folder."""
     folder, here = file.resolve().parent, Path.cwd().resolve()
     root = project_root(folder)
     if not is_project(root) and folder.is_relative_to(here):

@@ -43,11 +43,11 @@ def outline(
 
     Without PATH, of the project: a map of it. Symbols stand with their lines and signatures.
     """
-    from cqm.server.cli import telling
+    from cqm.server.cli import symbols
 
     root, relative = place_of(path)
     settings = asked_settings_of(root, _with_budget(overrides, token_budget))
-    return telling.outline(OutlineQuery(relative, limit, cursor), root, settings, as_json=as_json)
+    return symbols.outline(OutlineQuery(relative, limit, cursor), root, settings, as_json=as_json)
 
 
 @click.command()
@@ -66,11 +66,11 @@ def read(
     WHAT is a symbol in any notation (Client.get_url, (*Context).Bind, Client::getUrl), or a place: src/app.py:10-40,
     src/app.py:10 or src/app.py; the end of a path is enough. Declarations around it and imports are shown above.
     """
-    from cqm.server.cli import telling
+    from cqm.server.cli import symbols
 
     root, base = place_of(path or Path())
     settings = asked_settings_of(root, _with_budget(overrides, token_budget))
-    return telling.read(ReadQuery(what, base, cursor=cursor), root, settings, as_json=as_json)
+    return symbols.read(ReadQuery(what, base, cursor=cursor), root, settings, as_json=as_json)
 
 
 @click.command(short_help="Print the commits that WHAT means, with the lines that the first one changed.")
@@ -97,11 +97,11 @@ def changes(
     WHAT is words of a commit's message, its id, a branch or tag, or two of these as A..B. Without WHAT, the newest
     commits, a line each.
     """
-    from cqm.server.cli import telling
+    from cqm.server.cli import symbols
 
     root, base = place_of(path or Path())
     settings = asked_settings_of(root, _with_budget(overrides, token_budget))
-    return telling.changes(ChangesQuery(what, base, limit, cursor), root, settings, as_json=as_json)
+    return symbols.changes(ChangesQuery(what, base, limit, cursor), root, settings, as_json=as_json)
 
 
 def _with_budget(overrides: dict[str, str], token_budget: int | None) -> dict[str, str]:

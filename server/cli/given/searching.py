@@ -23,7 +23,7 @@ from cqm.server.cli.options import (
 from cqm.server.config.project_root import is_project
 
 _LONGEST = 100
-"""Characters shown of a question that was not quoted."""
+"""Characters shown of an unquoted question."""
 
 
 @click.command()
@@ -151,12 +151,12 @@ def search(
 
 
 def _outermost(roots: list[Path]) -> list[Path]:
-    """Leave out folders in others, whose indexes have their files too, unless they are projects of their own."""
+    """Leave out folders inside others, as these indexes have their files too, unless they are projects of their own."""
     return [it for it in roots if is_project(it) or not any(other in it.parents for other in roots)]
 
 
 def _query_and_paths(words: tuple[str, ...]) -> tuple[str | None, list[Path]]:
-    """Tell the question from the paths behind it; a question that was not quoted has words which are no path."""
+    """Split the question from the paths behind it; an unquoted question has words that are no path."""
     query, *behind = words or (None,)
     unknown = [word for word in behind if not os.path.exists(word)]  # noqa: PTH110 - pathlib's fails for long names
     if not unknown:
@@ -170,7 +170,7 @@ def _query_and_paths(words: tuple[str, ...]) -> tuple[str | None, list[Path]]:
 
 
 def _project_of(paths: list[Path]) -> tuple[Path, tuple[str, ...]]:
-    """Return the one project around some paths, and globs of what is below them; none for the project itself."""
+    """Return the one project around some paths, and globs for everything below them; none for the project itself."""
     places = [place_of(path) for path in paths]
     roots = {root for root, _ in places}
     if len(roots) > 1:
@@ -180,7 +180,7 @@ def _project_of(paths: list[Path]) -> tuple[Path, tuple[str, ...]]:
 
 
 def _check_project(root: Path, paths: list[Path], overrides: dict[str, str]) -> None:
-    """Refuse to index a folder of no project that was named beside a question: /etc may be all of a system."""
+    """Refuse to index a folder outside of projects named beside a question: /etc may be all of a system."""
     from cqm.index.disk.locations import index_folder, is_index  # start-up time
 
     if any(map(root_around, paths)):

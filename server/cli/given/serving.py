@@ -42,9 +42,9 @@ def serve(*, http: str | None, roots: tuple[Path, ...], overrides: dict[str, str
 
 
 def _served_settings(root: Path, overrides: dict[str, str]) -> "Settings":
-    """Load the settings of a server; for a client of its own also where the project's file is refused.
+    """Load the settings of a server; for its own client, even if the project's file is refused.
 
-    Clients show nothing of a server that ends before it is asked. One that goes on tells in each call what is wrong.
+    Clients show nothing of a server that ends before its first call. A running one reports the problem in each call.
     """
     from cqm.server.console import say
     from cqm.server.errors import SettingsError
@@ -60,7 +60,7 @@ def _served_settings(root: Path, overrides: dict[str, str]) -> "Settings":
 
 
 def _explain() -> None:
-    """Tell somebody at a terminal that a server waits here, and which command they may have meant."""
+    """Tell a person at a terminal that a server waits here, and which command they may have meant."""
     from cqm.chunkers.extras import how_to_run
     from cqm.server.console import say
 

@@ -33,15 +33,15 @@ def usages(name: str, *, path: Path | None, as_json: bool, overrides: dict[str, 
     as src/app.py:40 stands for the symbol that its line defines or uses. Lines are
     grouped into calls, other uses, tests, and documents and comments. `cqm references` is the same command.
     """
-    from cqm.server.cli import telling
+    from cqm.server.cli import symbols
 
     root = root_of(path)
     groups = tuple(map(ReferenceGroup, asked.pop("groups")))
-    return telling.usages(
+    return symbols.usages(
         UsesQuery(name, groups=groups, **asked), root, asked_settings_of(root, overrides), as_json=as_json
     )
 
 
 references = copy(usages)
-"""The same command by the name that others give it; the help lists it once."""
+"""The same command by its usual name elsewhere; the help lists it once."""
 references.name, references.hidden = "references", True

@@ -1,3 +1,3 @@
-"""Streamable HTTP: its server, the token and limits of clients, and what stands beside the tools for operators."""
+"""Streamable HTTP: its server, the token and limits of clients, and endpoints for operators beside the tools."""
 
 __all__ = ["bodies", "rules", "serve"]

@@ -15,7 +15,7 @@ FILE_VARIABLE = "CQM_HTTP_TOKEN_FILE"
 NO_TOKEN = "none"  # noqa: S105 - a word that switches it off
 
 _LEAST_CHARACTERS = 16
-"""Of a token where other machines can try."""
+"""Shortest token if other machines can try."""
 _MOST_BYTES = 4096
 _RANDOM_BYTES = 32
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -43,8 +43,8 @@ def access_of(environment: Mapping[str, str], address: str, *, is_local: bool, i
         is_proxied: whether a proxy of this machine lets others reach it.
 
     Raises:
-        ServeError: the token or its file can't be used, or others could reach the server without a token, or with one
-            that is soon guessed.
+        ServeError: the token or its file can't be used, or others could reach the server without a token or with a weak
+            one.
     """
     given, file = environment.get(TOKEN_VARIABLE, "").strip(), environment.get(FILE_VARIABLE, "")
     is_off = given.lower() == NO_TOKEN
@@ -73,10 +73,10 @@ def access_of(environment: Mapping[str, str], address: str, *, is_local: bool, i
 
 
 def _usable(token: str, source: str, *, is_reached: bool) -> str:
-    """Return a token that a header can carry; where others can try, one that is not soon guessed.
+    """Return a token fit for a header; if others can reach the server, a strong one.
 
     Raises:
-        ServeError: it is none.
+        ServeError: it is not such a token.
     """
     if len(token.splitlines()) > 1:
         raise ServeError(f"{source}: expected one line, the token.", remedy="Keep its first line alone.")
@@ -95,8 +95,21 @@ def _usable(token: str, source: str, *, is_reached: bool) -> str:
 
 def _kept_token(path: Path) -> str:
     """Read the token from a file only its owner can read; a new file gets a new token."""
-    another = f"Set {FILE_VARIABLE} to a file that only you can read, or to a new one, which CQM writes."
     anew = "Write the token into it, in one line of ASCII, or delete it: CQM writes a new one."
+    data = _read_private(path)
+    try:
+        # Editors and shells of Windows begin a text with a mark of its encoding.
+        token = data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise ServeError(f"{FILE_VARIABLE} {path}: expected a text in UTF-8.", remedy=anew) from error
+    if not token or len(data) > _MOST_BYTES:
+        raise ServeError(f"{FILE_VARIABLE} {path}: expected a token in the file, and nothing else.", remedy=anew)
+    return token
+
+
+def _read_private(path: Path) -> bytes:
+    """Read the first bytes of a file only its owner can read; make it with a new token if it is missing."""
+    another = f"Set {FILE_VARIABLE} to a file that only you can read, or to a new one, which CQM writes."
     if path.is_dir():
         raise ServeError(f"{FILE_VARIABLE} {path}: expected a file, not a folder.", remedy=another)
     if not path.parent.is_dir():
@@ -113,17 +126,9 @@ def _kept_token(path: Path) -> str:
                     f"{FILE_VARIABLE} {path}: expected a file only you can read.",
                     remedy=f"Run `chmod 600` on it. {another}",
                 )
-            data = opened.read(_MOST_BYTES + 1)
+            return opened.read(_MOST_BYTES + 1)
     except OSError as error:
         raise ServeError(f"{FILE_VARIABLE} {path} cannot be used: {error}.", remedy=another) from error
-    try:
-        # Editors and shells of Windows begin a text with a mark of its encoding.
-        token = data.decode("utf-8-sig").strip()
-    except UnicodeDecodeError as error:
-        raise ServeError(f"{FILE_VARIABLE} {path}: expected a text in UTF-8.", remedy=anew) from error
-    if not token or len(data) > _MOST_BYTES:
-        raise ServeError(f"{FILE_VARIABLE} {path}: expected a token in the file, and nothing else.", remedy=anew)
-    return token
 
 
 def _write_new(path: Path) -> None:

@@ -19,7 +19,7 @@ def with_whole_characters(line: str) -> str:
 
 
 def whole_characters(app: "ASGIApp", most: int) -> "ASGIApp":
-    """Return an app that gets U+FFFD for each half of a surrogate pair; the whole body would be refused.
+    """Return an app receiving U+FFFD for each half of a surrogate pair; the whole body would be refused otherwise.
 
     Parameters:
         most: bytes of a body to look into; the app refuses larger ones.
@@ -40,7 +40,7 @@ def _length(scope: "Scope") -> int:
 
 
 def _replacing(receive: "Receive", most: int) -> "Receive":
-    """Return a way to receive a body at once, an escape may be in two messages of it; what follows is as it comes."""
+    """Return a receiver for a whole body, as an escape may span two messages of it; later messages pass unchanged."""
     is_read = False
 
     async def received() -> "Message":
@@ -56,7 +56,7 @@ def _replacing(receive: "Receive", most: int) -> "Receive":
             body += message.get("body", b"")
             has_more = message.get("more_body", False)
         if any(escape in body for escape in _ESCAPES):
-            # Both escapes have six bytes, so that the length stays.
+            # Both escapes have six bytes: the length stays.
             body = bytearray(with_whole_characters(body.decode("latin-1")).encode("latin-1"))
         return {"type": "http.request", "body": bytes(body), "more_body": has_more}
 

@@ -8,7 +8,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_CONNECTIONS = 384
-"""More than sessions, each of which may have a stream open: whoever finds no room is told so."""
+"""More than sessions, as each may have a stream open. A client without room gets a message."""
 SECONDS_TO_SEND = 10.0
 """Longest time for sending a whole request, from its first byte, or from the connection for the first one."""
 SECONDS_TO_READ = 60.0

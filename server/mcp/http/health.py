@@ -1,7 +1,7 @@
-"""`/healthz` and `/metrics` beside the MCP server over HTTP, for those who run it.
+"""`/healthz` and `/metrics` beside the MCP server over HTTP, for its operators.
 
-`/healthz` says that the process answers, to anybody, and nothing else. `/metrics` has the rules of `/mcp`, on the
-loopback address too: there another user of the machine could ask.
+`/healthz` tells anybody that the process answers, and nothing else. `/metrics` has the rules of `/mcp`, on the loopback
+address too: another user of the machine could ask there.
 """
 
 from collections.abc import Callable
@@ -53,5 +53,5 @@ def metrics(app: "ASGIApp", text: Callable[[], str]) -> "ASGIApp":
 
 
 def _refused(scope: "Scope") -> int:
-    """Return the status of a request that is not for reading; 0 for one that is."""
+    """Return the status for refusing a request other than a read; 0 for a read."""
     return 0 if scope["method"] in {"GET", "HEAD"} else 405

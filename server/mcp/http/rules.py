@@ -1,4 +1,4 @@
-"""Rules of who may ask over HTTP: the names in Host and Origin, and the token. A refusal says what to do."""
+"""Access rules over HTTP: the names in Host and Origin, and the token. A refusal names the remedy."""
 
 import hmac
 import re
@@ -28,7 +28,7 @@ _ALLOW = "list its host in `server.hosts` of your own cqm.yml where the server r
 
 
 def host_name(host: str) -> str:
-    """Return the name of a Host header in lower case, without its port; empty for what is none.
+    """Return the name of a Host header in lower case, without its port; empty for a malformed one.
 
     host_name("LOCALHOST:8000")  # "localhost"
     host_name("[::1]")  # "::1"

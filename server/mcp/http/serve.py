@@ -37,7 +37,7 @@ _CHATTY_LOGGERS = ("uvicorn.error", "mcp.server")
 ENDING = "cqm.ending"
 """Key of a request's extensions: a function returning whether the server ends. An endless answer stops then."""
 Pages = Callable[[str, Sequence[str]], "ASGIApp"]
-"""Makes pages for people, which let in who knows a token, and answer only to some names in the Host header."""
+"""Makes pages for people. They let in holders of a token, and answer only to some names in the Host header."""
 
 
 def serve_http(
@@ -79,7 +79,7 @@ def serve_http(
 def _mcp_app(server: MCPServer[Any]) -> "ASGIApp":
     app = server.streamable_http_app(
         streamable_http_path=PATH,
-        # Its own check tells nobody what to do.
+        # Its own check names no remedy.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         max_request_body_size=_MOST_BODY_BYTES,
         session_idle_timeout=_IDLE_SECONDS,
@@ -119,7 +119,7 @@ def run_until_told(app: "ASGIApp", listener: socket.socket, beside: Callable[[],
 
 
 def _ending_answers(app: "ASGIApp", is_ending: Callable[[], bool]) -> "ASGIApp":
-    """Tell requests whether the server ends, and end an answer that this cut short: uvicorn takes it for a fault."""
+    """Tell requests whether the server ends, and finish an answer cut short by that: uvicorn takes it for a fault."""
 
     async def answer(scope: "Scope", receive: "Receive", send: "Send") -> None:
         known = scope.get("extensions") or {}
@@ -171,7 +171,7 @@ def _host_and_port(address: str) -> tuple[str, int]:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Open a socket that takes connections; port 0 takes a free one.
+    """Open a listening socket; port 0 takes a free one.
 
     Raises:
         ServeError: the address is in use or not of this machine.

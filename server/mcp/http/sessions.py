@@ -34,7 +34,7 @@ class Sessions:
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
-        # Open requests by session, the one that was used last at the end.
+        # Open requests by session, the last used at the end.
         self._requests: dict[str, int] = {}
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
@@ -42,7 +42,7 @@ class Sessions:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        # No event is kept to go on from: such a stream begins anew, as the protocol allows.
+        # No event is kept to resume from: such a stream starts over, as the protocol allows.
         scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != _LAST_EVENT]}
         known = Headers(scope=scope).get(_SESSION, "")
         if known:
@@ -100,7 +100,7 @@ class Sessions:
             self._requests[session] = requests - 1
 
     async def _make_room(self, new: str, scope: "Scope") -> None:
-        """End the longest idle sessions while there are too many, by the request that a client would send."""
+        """End the longest idle sessions while there are too many, by the request a client would send."""
         idle = [session for session, requests in self._requests.items() if not requests and session != new]
         for session in idle[: max(len(self._requests) - MOST_SESSIONS, 0)]:
             headers = [(_SESSION.encode(), session.encode())]

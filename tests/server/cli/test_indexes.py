@@ -354,7 +354,7 @@ def test_what_is_no_regular_file_was_replaced_by_an_export_or_a_bundle(cqm: "Cqm
         for words in (["export", ".", str(file)], ["doctor", "--bundle", str(file)]):
             refused = cqm.run(*words)
             assert refused.returncode == 1
-            assert f"{file} is no regular file, and is left as it is." in refused.stderr
+            assert f"{file} is no regular file, and stays unchanged." in refused.stderr
     assert pipe.is_fifo()
     assert link.is_symlink()
     assert target.read_text() == "kept"

@@ -1,4 +1,4 @@
-"""Hold the rows of Lisps: lists of symbols, whose first tells the form."""
+"""Hold the rows of Lisps: lists of symbols; the first symbol tells the form."""
 
 from cqm.chunkers.languages.further.lisp import clojure, rows
 from cqm.chunkers.languages.further.lisp.calls import USAGE

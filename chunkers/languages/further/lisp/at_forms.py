@@ -1,4 +1,4 @@
-"""Make readable what the grammar of Racket doesn't read: text in code, `@name{...}`."""
+"""Rewrite text unreadable to the grammar of Racket: text in code, `@name{...}`."""
 
 import re
 
@@ -29,7 +29,7 @@ def without_at_forms(source: bytes) -> bytes:
 
 
 def _end(source: bytes, place: int) -> int:
-    """Return where the braces are closed that open before a place; -1 if they aren't."""
+    """Return the end of the braces opened before a place; -1 if they aren't closed."""
     depth = 1
     for brace in _BRACE.finditer(source, place):
         depth += 1 if brace[0] == b"{" else -1

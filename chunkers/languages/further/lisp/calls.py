@@ -20,7 +20,7 @@ _LAMBDA = later(r"(lambda|λ|define|define-syntax-rule|fn)")
 
 
 def _is_called(leaf: "Node", whole: "Node", source: bytes) -> bool:
-    """Whether the list that a word begins is a call: neither parameters nor a variable with its value."""
+    """Whether the list beginning with a word is a call: neither parameters nor a variable with its value."""
     called = whole.parent
     if leaf.type != "symbol" or called is None or called.type != "list" or leaf.prev_named_sibling is not None:
         return False

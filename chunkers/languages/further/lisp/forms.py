@@ -1,4 +1,4 @@
-"""Tell by the heads of lists what they define, in any Lisp."""
+"""Tell the definitions of lists by their heads, in any Lisp."""
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +11,7 @@ class Forms(NamedTuple):
     """Heads of lists with a meaning.
 
     Attributes:
-        kinds: of a definition, by its head; further heads which begin with "def" are told by their words.
+        kinds: of a definition, by its head; further heads beginning with "def" are told by their words.
         imports, leading: heads.
         groups: heads of lists whose elements count as elements of the list around them.
         modules: heads of lists with a name and members.
@@ -49,7 +49,7 @@ _WORDS = (
 
 
 def kind_of_head(head: str, forms: Forms) -> str:
-    """Return the kind that the head of a list defines; empty for none."""
+    """Return the kind defined by the head of a list; empty for none."""
     known = forms.kinds.get(head)
     if known is not None:
         return known

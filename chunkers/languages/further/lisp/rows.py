@@ -96,7 +96,7 @@ def _defined(name: str, second: "Node | None", value: "Node | None", source: byt
 
 
 def _slots(symbol: "Node", source: bytes) -> "Iterator[Part]":
-    """Yield the declarations of a structure or class: fields, and functions that make, test and read it."""
+    """Yield the declarations of a structure or class: fields, and functions to make, test and read it."""
     parts = _elements(symbol)
     head = text_of(parts[0], source) if parts else ""
     if head in ("struct", "define-struct", "define-struct/contract", "struct/contract"):
@@ -172,7 +172,7 @@ _SCHEME_TOKEN = re.compile(
 
 
 def _scheme(source: bytes) -> bytes:
-    """Rewrite names that the grammar doesn't read: `exp'` and `#{,}#`."""
+    """Rewrite names unreadable to the grammar: `exp'` and `#{,}#`."""
     if not _GUILE.search(source):
         return source
     return _SCHEME_TOKEN.sub(lambda it: b"_" * len(it[0]) if it["name"] else it[0], source)

@@ -50,7 +50,7 @@ def read(query: ReadQuery, root: Path, settings: AskedSettings, *, as_json: bool
 
 
 def changes(query: ChangesQuery, root: Path, settings: AskedSettings, *, as_json: bool) -> int:
-    """Bring the index up to date, and print commits and the lines that the first one changed."""
+    """Bring the index up to date, and print commits and the lines changed by the first one."""
     from cqm.server.answers.symbols.changes import changes_text
 
     return _tell(

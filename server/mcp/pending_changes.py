@@ -1,4 +1,4 @@
-"""Ask an index again where it lacks what a change may have brought: no answer denies what was just written."""
+"""Ask an index again if a recent change may have brought the missing name: no answer denies a fresh edit."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,9 +10,9 @@ from cqm.server.answers.status_text import stale_lines
 from cqm.server.workspace.workspace import OpenIndex
 
 PATIENCE_SECONDS = 2.0
-"""Longest wait for changes where an index lacks what was asked for, of a call that names no wait."""
+"""Longest wait for changes if an index lacks what was asked for, in a call without a wait of its own."""
 LACKS = (FilterError, NotIndexedError, UnknownNameError)
-"""Errors about a name, file or place that an index does not have."""
+"""Errors about a name, file or place missing in an index."""
 _Found = TypeVar("_Found")
 
 
@@ -30,18 +30,18 @@ def ask_again(
     patience: float = PATIENCE_SECONDS,
     is_there: Callable[[_Found], bool] = lambda _: True,
 ) -> tuple[_Found, str]:
-    """Ask an index; where it lacks what was asked for, wait for the changes made so far, and ask once more.
+    """Ask an index; if it lacks what was asked for, wait for the changes made so far, and ask again.
 
     Parameters:
-        notes: of the reply, as long as the index is asked once.
+        notes: of the reply, if the index is asked once.
         patience: longest wait in seconds.
-        is_there: whether an answer has what was asked for.
+        is_there: whether an answer has the thing asked for.
 
     Returns:
-        The answer, and the notes of it.
+        The answer and its notes.
 
     Raises:
-        CqmError: see `ask`; an error about a missing name tells that changes are missing too.
+        CqmError: see `ask`; an error about a missing name mentions missing changes too.
     """
     try:
         found = ask()
@@ -65,7 +65,7 @@ def _has_waited(opened: OpenIndex, patience: float) -> bool:
 
 
 def _behind(error: CqmError, opened: OpenIndex, notes: str) -> CqmError:
-    """Add to an error that the index is behind its files, where it is, or that nobody knows."""
+    """Add a note to an error if the index is behind its files, or if that is unknown."""
     told = notes or pending_notes(opened)
     sentences = [line.removeprefix("Note: ") for line in told.splitlines()] or [opened.backlog().problem]
     if not any(sentences):
