@@ -27,8 +27,10 @@ from cqm.index.text.names.parameters import parameters_in
 from cqm.index.text.names.parts import BETWEEN, NAME_PART, dotted, is_operator, name_key
 from cqm.index.text.pasted import referred
 from cqm.index.text.places import NamedPlace, places_in
+from cqm.index.text.reports.messages import message_in
 from cqm.index.text.reports.quoted import is_of_a_version, sides_of, without_marks
 from cqm.index.text.routes.asked import AskedRoute, route_in
+from cqm.index.text.routes.services import method_in
 from cqm.index.text.said import said
 from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems, with_labels
 from cqm.index.tracing import traced
@@ -85,6 +87,7 @@ class Question:
         topic: asked of the project itself; None for other questions.
         sentence: 0 for the name of a topic, 1 for a sentence, and degrees between.
         route: that it consists of; None for others.
+        logged: its message, if it is a line of a structured log; then the other parts are of this.
         is_quoted: whether it is a diff or `git blame`: lines that some version of a file has.
     """
 
@@ -112,6 +115,7 @@ class Question:
     topic: Topic | None = None
     route: AskedRoute | None = None
     is_quoted: bool = False
+    logged: str = ""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -125,6 +129,9 @@ def read_question(text: str) -> Question:
     text = referred(text)
     places = tuple(places_in(text))
     calls = tuple(map(dotted, calls_in(text)))
+    is_plain = not calls and len(places) < 2 and not method_in(text)  # noqa: PLR2004 - two places are a trace
+    logged = message_in(text, has_place=bool(places)) if is_plain else ""
+    text = logged or text
     is_trace = max(len(places), len(calls)) > 1 or "(most recent call" in text
     quoted = without_marks(text)
     counting = said(quoted, is_trace=is_trace)
@@ -160,6 +167,7 @@ def read_question(text: str) -> Question:
         topic=topic_of(text, lowered),
         route=None if places else route_in(text),
         is_quoted=is_of_a_version(text),
+        logged=logged,
     )
 
 

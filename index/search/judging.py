@@ -5,12 +5,15 @@ from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from cqm.index.embedding.static_model import word_vectors
+from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import EmbeddingError
 from cqm.index.model.query import Confidence
 from cqm.index.ranking.confidence import Judgement, Results, judge, signs_of
 from cqm.index.ranking.exact import PART, fitting
 from cqm.index.ranking.question import Question
 from cqm.index.ranking.rank import Ranked
+from cqm.index.search.named.defining import has_container
+from cqm.index.text.names.standard import needs_container
 from cqm.index.text.terms import content_words, distinct_terms
 
 _MOST_WORDS = 64
@@ -49,6 +52,7 @@ def judged(
     *,
     is_file_missing: bool = False,
     is_route_missing: bool = False,
+    is_of_others: bool = False,
 ) -> tuple[Judgement, str]:
     """Judge an answer by its first results; the second value is the reason if all words got equal weights.
 
@@ -56,11 +60,13 @@ def judged(
         missing: a note that nothing has the name asked for; empty if something has.
         is_file_missing: whether that is the name of a file: words tell whether the answer is one, never surely.
         is_route_missing: whether nothing declares the route asked for: only a text that has it as written is sure.
+        is_of_others: whether it is a qualified name of which the first result has but the last part: nothing is sure.
     """
     best, failed = seen.best, ""
     if missing and not is_file_missing:
         return Judgement(Confidence.LOW), ""
     is_named = bool(best) and PART in best[0].parts and best[0].candidate.id not in seen.likely
+    is_file_missing = is_file_missing or is_of_others
     if is_named and not is_file_missing and (not seen.is_of_kinds or _defines(best[0], question.symbol)):
         return Judgement(Confidence.HIGH), ""
     results = results_of(seen)
@@ -71,12 +77,29 @@ def judged(
     signs = signs_of(question, results, seen.cosines, seen.terms, chunks, rarity)
     judgement = judge(question, signs)
     is_doubtful = is_file_missing or is_route_missing
-    # Neither its file nor most of its lines are here: the words that they share with others tell nothing.
-    is_elsewhere = question.is_quoted and not (best and PART in best[0].parts)
+    # Neither its file nor most of its lines or its message are here: words that they share with others tell nothing.
+    is_elsewhere = bool(question.is_quoted or question.logged) and not (best and PART in best[0].parts)
     if (is_doubtful and is_named) or ((is_doubtful or is_elsewhere) and judgement.confidence is Confidence.HIGH):
         # The first ones are files of almost the name.
         judgement = judgement._replace(confidence=Confidence.LOW)
     return judgement, failed
+
+
+def is_of_others(generation: Generation, question: Question, seen: Seen, root: str) -> bool:
+    """Whether a question is a qualified name of which the first result has but the last part.
+
+    Parameters:
+        generation: searched.
+        question: with the name that it means, if something has that.
+        seen: the results.
+        root: folder of the project.
+    """
+    name = next((it for it in (question.symbol, *question.notations) if it), "")
+    if not (seen.best and needs_container(name)):
+        return False
+    best = seen.best[0].candidate
+    said = str(seen.payloads.get(best.id, {}).get("text", ""))
+    return question.text.strip("` ") not in said and not has_container(generation, best, name, root)
 
 
 def _defines(entry: Ranked, symbol: str) -> bool:

@@ -24,7 +24,7 @@ from cqm.index.search.candidates import Found, Wanted, for_example, for_question
 from cqm.index.search.fairness import Turns
 from cqm.index.search.filters import Filtered, check_nothing, with_filters
 from cqm.index.search.in_english import TELLING, Result, confidence_of, is_answered, is_better
-from cqm.index.search.judging import Seen, judged
+from cqm.index.search.judging import Seen, is_of_others, judged
 from cqm.index.search.matched import definitions_first, without_other_kinds
 from cqm.index.search.named.defining import NameLookup
 from cqm.index.search.named.in_sentence import about_subject
@@ -133,6 +133,7 @@ class _Asked:
         names: the question, with the names that it consists of.
         lookup: remembers the chunks that define these.
         keys: of the names that the question may be as it is written.
+        root: of the index.
         degraded: the reason if some are missing.
     """
 
@@ -143,6 +144,7 @@ class _Asked:
     keys: tuple[str, ...]
     vectors: "Vectors"
     degraded: str
+    root: str = ""
 
     @property
     def query(self) -> Query:
@@ -168,7 +170,7 @@ def _read(searching: Searching, query: Query) -> _Asked:
     )
     lookup = NameLookup(generation)
     keys = tuple(sorted(question.keys)) if query.text else ()
-    asked = _Asked(filtered, example, Names(question), lookup, keys, vectors, degraded)
+    asked = _Asked(filtered, example, Names(question), lookup, keys, vectors, degraded, searching.root)
     if not asked.is_pinning:
         return asked
     names = read_names(lookup, question, searching.root)
@@ -251,6 +253,7 @@ def _judgement(generation: Generation, asked: _Asked, look: _Look) -> tuple[Judg
         names.note,
         is_file_missing=names.is_file_missing or is_lacking,
         is_route_missing=names.is_route_missing,
+        is_of_others=is_sought and not look.pinned.ids and is_of_others(generation, names.question, seen, asked.root),
     )
 
 

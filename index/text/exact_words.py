@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from cqm.index.text.pasted import without_log_head
+from cqm.index.text.reports.heads import without_log_head
 from cqm.index.text.terms import QUESTION_WORDS, content_words
 
 _FEW = 4

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from cqm.index.text.pasted import without_log_head
+from cqm.index.text.reports.heads import without_log_head
 
 _MOST_CHARACTERS = 400
 _STRING = r"\"(?:[^\"\\\n]|\\.){0,300}\""

@@ -13,19 +13,6 @@ _LINE_FOLLOWS = r"(?=\\{0,8}t|\s|at |File |Traceback|#\d|\w[\w./$]{0,200}[.(])"
 _ESCAPED_LINE = re.compile(rf"\\n{_LINE_FOLLOWS}")
 _ESCAPED_TWICE = re.compile(rf"\\\\n{_LINE_FOLLOWS}")
 _ESCAPED = re.compile(r'\\(["\\/])')
-_LEVEL = "(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|WRN|INF|CRIT|CRITICAL|FATAL|SEVERE|PANIC)"
-_DAY = r"(?:\d{4}[-/]\d\d[-/]\d\d|[A-Z][a-z]{2} +\d{1,2})"
-_TIME = rf"(?:{_DAY}[T ,]{{0,2}})?\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?(?:Z| ?[+-]\d\d:?\d\d)?"
-_LOG_HEAD = re.compile(
-    r"[ \t]*(?=\[|\d{4}[-/]|\d\d:|[A-Z])"
-    rf"(?:(?:\[?{_TIME}(?: {_LEVEL})?\]?|\[[\w./:@ -]{{1,60}}\]|{_LEVEL}(?:\[\d{{1,9}}\])?(?![\w:])"
-    r"|[A-Z](?=  )|\d{1,7}(?= )|---|[|:-](?= )"
-    # glog: I1127 10:11:12.1  123 app.cc:12] ; Android: W/Tag( 123):
-    r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,9} [\w./-]{1,80}:\d{1,7}\]"
-    r"|[VDIWEF]/[\w.-]{1,60}\( {0,6}\d{1,9}\):)[ \t]{0,8}){1,12}"
-    r"(?:[\w.$/-]{1,80}(?:\[\d{1,9}\])? ?(?:[-:|]|\])[ \t]+)?"
-)
-"""Time, level, thread and logger before a message."""
 _COMMAND = re.compile(r"##\[(?:error|warning|debug|section|group|command|notice)\]")
 """Before a line of a log of GitHub or Azure."""
 _MOST_TIMES = 3
@@ -78,9 +65,3 @@ def without_colours(text: str) -> str:
         return text
     text = _ESCAPES.sub("", text)
     return _COLOUR.sub("", text) if len(_COLOUR.findall(text)) > 1 else text
-
-
-def without_log_head(text: str) -> str:
-    """Return a line of a log without its time, level, thread and logger; unchanged without any."""
-    head = _LOG_HEAD.match(text)
-    return text[head.end() :] if head else text

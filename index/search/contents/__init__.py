@@ -1,3 +1,3 @@
-"""Find lines by data in them: texts of resources, columns of tables, statements of SQL, format strings of logs."""
+"""Find lines by what data say: texts of resources, columns, statements, format strings; and by what tools print."""
 
-__all__ = ["asked"]
+__all__ = ["asked", "joined_names"]

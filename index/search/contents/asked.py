@@ -2,13 +2,19 @@
 
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.question import Question
+from cqm.index.search.contents.build_steps import step_lines
 from cqm.index.search.contents.columns import column_lines, is_of_column
+from cqm.index.search.contents.constraints import constraint_in, constraint_lines
 from cqm.index.search.contents.formats import made_lines
-from cqm.index.search.contents.resources import resource_lines
+from cqm.index.search.contents.handlers import handler_lines
+from cqm.index.search.contents.messages import message_lines
+from cqm.index.search.contents.resources import catalog_lines, resource_lines
 from cqm.index.search.contents.rows import row_lines
 from cqm.index.search.contents.statements import statement_lines
+from cqm.index.text.reports.builds import instruction_in
+from cqm.index.text.routes.services import method_in
 
-__all__ = ["contents_lines", "is_of_column"]
+__all__ = ["contents_lines", "is_of_column", "is_printed"]
 
 
 def contents_lines(generation: Generation, question: Question) -> dict[str, int]:
@@ -20,10 +26,27 @@ def contents_lines(generation: Generation, question: Question) -> dict[str, int]
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
+    if question.logged and (lines := message_lines(generation, question)):
+        return lines
+    if lines := catalog_lines(generation, question.text):
+        return lines
     if question.places:
         return {}
-    lines = statement_lines(generation, question.text) or column_lines(generation, question.text)
-    lines = lines or resource_lines(generation, question.text)
+    lines = _printed_lines(generation, question.text) or statement_lines(generation, question.text)
+    lines = lines or column_lines(generation, question.text) or resource_lines(generation, question.text)
     if lines or question.route or question.symbol:
         return lines
     return row_lines(generation, question.text) or made_lines(generation, question.text)
+
+
+def is_printed(text: str) -> bool:
+    """Whether a text is what a database, a build or a service prints, of which only what makes it is an answer."""
+    method = method_in(text)
+    # An operation alone may be copied from a program.
+    is_called = method is not None and (bool(method.service) or text.lstrip().startswith("{"))
+    return is_called or bool(constraint_in(text)) or instruction_in(text) is not None
+
+
+def _printed_lines(generation: Generation, text: str) -> dict[str, int]:
+    """Return the lines behind what a database, a build or a service prints."""
+    return constraint_lines(generation, text) or step_lines(generation, text) or handler_lines(generation, text)

@@ -49,6 +49,13 @@ _KEY = re.compile(
     r"|^msgid \"(?P<msgid>[^\n]{1,300})\"\n(?:msgid_plural [^\n]{1,300}\n)?msgstr(?:\[\d\])? \"$",
     re.MULTILINE,
 )
+_ENTRY = re.compile(
+    r"(?:#[^\n]*\n){0,40}(?:msgctxt \"[^\n]*\n)?"
+    r"msgid (?P<id>\"[^\n]*\"(?:\n\"[^\n]*\"){0,20})\s*(?:\nmsgstr|\nmsgid_plural|$)"
+)
+"""An entry of a catalog of gettext."""
+_STRING = re.compile(r"\"([^\n]*)\"")
+_LONGEST_ENTRY = 4_000
 _ABOVE = re.compile(r"^([ \t]*)[\"']?([\w.-]+)[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:[{\[(]|array\(|$)", re.MULTILINE)
 _PART = re.compile(r"[\w-]+")
 
@@ -96,6 +103,26 @@ def resource_lines(generation: Generation, text: str) -> dict[str, int]:
     uses = _uses(generation, texts)
     own = {it.read.chunk.id: it.line for it in texts[: 1 if uses and not asked else _MOST_TEXTS]}
     return (uses | own) if asked else {**own, **{name: line for name, line in uses.items() if name not in own}}
+
+
+def catalog_lines(generation: Generation, text: str) -> dict[str, int]:
+    r"""Return the lines of the code that shows a message of a catalog, by id of their chunk.
+
+        'msgid "New products"\nmsgstr "Neue Produkte"'
+
+    Parameters:
+        generation: to search.
+        text: of the question: an entry of a catalog, maybe with its comments.
+
+    Raises:
+        StoreError, ManifestError: the index cannot be read.
+    """
+    found = _ENTRY.match(text.strip()) if "msgid" in text and len(text) <= _LONGEST_ENTRY else None
+    key = "".join(_STRING.findall(found["id"])) if found else ""
+    if not key:
+        return {}
+    plain = key.replace('\\"', '"').replace("\\n", "\n").strip()
+    return _first_lines([*_uses_of(generation, plain, frozenset())])
 
 
 def _may_be_shown(text: str) -> bool:
@@ -157,17 +184,20 @@ def _uses(generation: Generation, texts: Sequence[_Text]) -> dict[str, int]:
     keys = {it.key: it for it in reversed(texts) if it.read.chunk.role is None} or {it.key: it for it in texts}
     lines: list[_Use] = []
     for text in [*reversed(keys.values())][:_MOST_KEYS]:
-        lines += _uses_of(generation, text)
+        lines += _uses_of(generation, text.key, text.around)
+    return _first_lines(lines)
+
+
+def _first_lines(lines: Sequence[_Use]) -> dict[str, int]:
     uses: dict[str, int] = {}
     for use in sorted(lines):
         uses.setdefault(use.id, use.line)
     return dict([*uses.items()][:_MOST_USES])
 
 
-def _uses_of(generation: Generation, text: _Text) -> Iterator[_Use]:
-    key = text.key
+def _uses_of(generation: Generation, key: str, enclosing: AbstractSet[str]) -> Iterator[_Use]:
     own = re.escape(key)
-    last = re.escape(key.rpartition(".")[2]) if not text.around else own
+    last = re.escape(key.rpartition(".")[2]) if not enclosing else own
     form = re.compile(
         rf"\bR\.string\.{own}\b|@string/{own}\b|[\"'`>](?P<above>(?:[\w-]{{1,60}}[.:/]){{0,6}}){own}[\"'`<]"
         rf"|\b(?:strings?|messages?|texts?|tr|l10n|i18n|lang|labels?|Resources?|Strings)\.{last}\b"
@@ -177,23 +207,26 @@ def _uses_of(generation: Generation, text: _Text) -> Iterator[_Use]:
         chunk = read.chunk
         if not _may_use(chunk) or (key not in read.text):
             continue
-        best = min((_fit(text, it, it.start()) for it in form.finditer(read.text)), default=None)
+        best = min((_fit(enclosing, it, it.start()) for it in form.finditer(read.text)), default=None)
         if best and best[0] < _UNFIT:
-            yield _Use(
-                (chunk.role is not None, chunk.is_generated, best[0]), chunk.path, line_at(read, best[1]), chunk.id
-            )
+            yield _Use((_is_aside(chunk), chunk.is_generated, best[0]), chunk.path, line_at(read, best[1]), chunk.id)
 
 
+def _is_aside(chunk: Candidate) -> bool:
+    return chunk.role is not None or _MIGRATION.search(chunk.path) is not None
+
+
+_MIGRATION = re.compile(r"(?:^|/)migrations?/")
 _UNFIT = 9
 
 
-def _fit(text: _Text, found: re.Match[str], at: int) -> tuple[int, int]:
+def _fit(enclosing: AbstractSet[str], found: re.Match[str], at: int) -> tuple[int, int]:
     """Return how surely a use is of a key, 0 for surest, and where it stands."""
     above = _PART.findall(found["above"] or "")
     if not above:
         # A nested key is asked for by its path; a plain word in quotes may be anything.
-        return (3 if text.around else 0) + (found["above"] is not None), at
-    return (0 if {*above} <= text.around else _UNFIT if text.around else 2), at
+        return (3 if enclosing else 0) + (found["above"] is not None), at
+    return (0 if {*above} <= enclosing else _UNFIT if enclosing else 2), at
 
 
 def _may_use(chunk: Candidate) -> bool:

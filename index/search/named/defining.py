@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import PurePosixPath
 
 from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.generations.generation import Generation
@@ -12,10 +13,12 @@ from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.notations import is_hyphenated
 from cqm.index.text.names.parts import dotted, is_operator, last_part, name_key, spellings_of, with_sign
+from cqm.index.text.names.standard import container_of
 
 MOST_NAMESAKES = 500
 """Chunks to look at, defining symbols with one name."""
 _NAMESPACE = re.compile(r"^[ \t]*+(?:namespace|package|module)[ \t]++([\w.\\:]{1,200})", re.MULTILINE)
+_NOT_OF_PATH = re.compile(r"[^\w/]|_")
 _FIRST_CHUNKS = range(3)
 """First chunks of a file, for its namespace: a licence may stand above it."""
 _MOST_FILES = 20
@@ -81,6 +84,27 @@ def are_so(chunks: Sequence[Candidate], symbol: str) -> bool:
     """Whether one of some chunks defines a symbol in its exact spelling."""
     asked = f".{with_sign(symbol)}"
     return any(f".{with_sign(dotted(name))}".endswith(asked) for it in chunks for name in it.defines)
+
+
+def has_container(generation: Generation, chunk: Candidate, symbol: str, root: str) -> bool:
+    """Whether a chunk has to do with what encloses a qualified name: its definitions, path, namespace or project.
+
+    Parameters:
+        generation: that has the chunk.
+        chunk: to look at.
+        symbol: with "." between its parts, two or more.
+        root: folder of the project.
+    """
+    outer = f"/{_spelled(container_of(symbol))}/"
+    around = (dotted(name).rpartition(".")[0].replace(".", "/") for name in chunk.defines)
+    file = str(PurePosixPath(chunk.path).with_suffix(""))
+    if any(outer in f"/{_spelled(it)}/" for it in (file, PurePosixPath(root).name, *around)):
+        return True
+    return any(outer in f"/{_spelled(it.replace('.', '/'))}/" for it in _namespaces(generation, chunk.path))
+
+
+def _spelled(name: str) -> str:
+    return _NOT_OF_PATH.sub("", name).lower()
 
 
 def _with_companion(lookup: NameLookup, symbol: str) -> str:

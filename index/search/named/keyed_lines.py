@@ -29,6 +29,7 @@ _DECLARED = re.compile(
 )
 """The name of a field, by the text after it in a declaration of any language."""
 _LEAST_FIELDS, _LEAST_SHARE = 3, 0.6
+_OF_CHART = re.compile(r"(?:^|/)values[^/]*\.ya?ml$")
 _ASIDE = re.compile(r"(?:^|/)(?:vendor|third_party|node_modules|dist)/")
 
 
@@ -47,6 +48,7 @@ def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str,
     # A distinctive word has a term of its own.
     word = key.parts[-1] if key.parts else key.name
     is_own = word.isidentifier() and (word == key.name or is_spelled_as_name(word))
+    is_own = is_own and not key.is_of_chart
     read = _read(lookup.generation, name_term(word) if is_own else query_terms(key.name))
     for form in key.forms:
         lines = [
@@ -55,6 +57,8 @@ def keyed_lines(lookup: NameLookup, key: Key, names: Sequence[str]) -> dict[str,
         if lines:
             return _best(lines)
     nested = [(it, line) for it, text in read if key.parts and (line := _nested(key, it, text)) >= 0]
+    if key.is_of_chart:
+        return _best([it for it in nested if _OF_CHART.search(it[0].path)])
     if nested or len(key.parts) != 2:  # noqa: PLR2004 - a table and its column
         return _best(nested)
     return related_lines(lookup, AskedRelation(Relation.MIGRATES, key.parts[1], key.parts[0]))

@@ -12,11 +12,12 @@ from cqm.index.manifest.rows import ChunkRow
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.question import Question, definitions_term
-from cqm.index.search.contents.asked import contents_lines, is_of_column
+from cqm.index.search.contents.asked import contents_lines, is_of_column, is_printed
+from cqm.index.search.contents.joined_names import Joined, joined_lines
 from cqm.index.search.named.almost import names_almost
 from cqm.index.search.named.cluster_objects import object_lines
 from cqm.index.search.named.declared_keys import declared_lines
-from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, meant_name
+from cqm.index.search.named.defining import MOST_NAMESAKES, NameLookup, are_so, meant_name
 from cqm.index.search.named.imports import import_in, imported_lines
 from cqm.index.search.named.keyed_lines import body_lines, keyed_lines
 from cqm.index.search.named.named_paths import NamedPaths, read_paths, without_names
@@ -25,6 +26,7 @@ from cqm.index.search.named.relations import related_lines
 from cqm.index.search.named.routes import read_route
 from cqm.index.search.named.tree_paths import Match, TreePaths, lacks_root_package, of_project, tree_of
 from cqm.index.store.base import TERMS, Nearest, PointFilter
+from cqm.index.text.names.joined import joined_in
 from cqm.index.text.names.keys import key_in
 from cqm.index.text.names.parts import is_operator, last_part, name_key
 from cqm.index.text.places import NamedPlace
@@ -144,7 +146,10 @@ def _with_lines_asked(lookup: NameLookup, question: Question) -> Names | None:
         return Names(without_names(question), routed=lines)
     if said := _said_lines(lookup, question):
         return Names(question, routed=said)  # The chunk's own key is named after the question.
+    if joined := _joined_lines(lookup, question):
+        return Names(without_names(question), routed=joined.lines, is_file_missing=not joined.is_sure)
     is_missing = imported or (relation and relation.is_name and not relation.is_bare) or is_of_column(text)
+    is_missing = is_missing or (not question.places and is_printed(text))
     return Names(question, is_route_missing=True) if is_missing else None
 
 
@@ -154,8 +159,17 @@ def _said_lines(lookup: NameLookup, question: Question) -> dict[str, int]:
         return {}
     if key := key_in(question.text):
         return keyed_lines(lookup, key, [*filter(None, (question.symbol, *question.notations))])
-    fields = [] if question.route else fields_in(question.text)
+    fields = [] if question.route or is_printed(question.text) else fields_in(question.text)
     return body_lines(lookup, fields) if fields else {}
+
+
+def _joined_lines(lookup: NameLookup, question: Question) -> Joined | None:
+    """Return the lines of the literals that a program joins to the name asked for; None if it is a symbol's name."""
+    name = None if question.places else joined_in(question.text)
+    if not name or are_so(lookup.defining(name.name), last_part(name.name)):
+        return None
+    joined = joined_lines(lookup.generation, name)
+    return joined if joined.lines else None
 
 
 def _with_meant_names(lookup: NameLookup, question: Question) -> tuple[Question, str]:

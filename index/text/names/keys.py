@@ -61,6 +61,15 @@ _ABOVE = re.compile(r"([ \t]*)(?:- )?[\"']?([\w-]+)[\"']?[ \t]*(?:=>|[:=])|\[{1,
 _PARTS = re.compile(r"[.:]")
 
 
+_OF_CHART = re.compile(
+    r"(?:\{\{[^{}\n]{0,60}|<|\$|^)\.Values\.(?P<used>[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*){1,12})"
+    r"|^helm (?:install|upgrade|template|lint)\b[^\n]{0,300}?--set(?:-string|-json|-file)?[ =]"
+    r"(?P<set>[\w-]+(?:\.[\w-]+){1,12})="
+    r"|^--set(?:-string|-json|-file)? (?P<option>[\w-]+(?:\.[\w-]+){1,12})="
+)
+"""A value of a chart of Helm, as templates, commands and errors have it."""
+
+
 class Key(NamedTuple):
     """A key named in a question.
 
@@ -69,12 +78,14 @@ class Key(NamedTuple):
         forms: of lines with it, the surest first.
         parts: of a path, which may stand on several lines of a file of settings; empty for others.
         is_told: whether the question says that it is a key: then a symbol of its name is not meant.
+        is_of_chart: whether it is a value of a chart.
     """
 
     name: str
     forms: tuple[re.Pattern[str], ...]
     parts: tuple[str, ...] = ()
     is_told: bool = False
+    is_of_chart: bool = False
 
 
 def key_in(text: str) -> Key | None:
@@ -88,6 +99,9 @@ def key_in(text: str) -> Key | None:
     if told := _TOLD.fullmatch(text):
         own, form = re.escape(told["name"]), _OF_EVENT if told["event"] else _OF_SETTING
         return Key(told["name"], _compiled(*(it.replace("KEY", own) for it in (form, *_FORMS["name"]))), is_told=True)
+    if chart := _OF_CHART.search(text):
+        path = next(filter(None, chart.groups()))
+        return Key(path, (), tuple(path.split(".")), is_told=True, is_of_chart=True)
     found = _KEY.fullmatch(text)
     if found is None:
         return _pattern_in(text)
