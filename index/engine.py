@@ -13,7 +13,7 @@ from cqm.index.disk.locations import IndexLock, make_index_folder, note_root, re
 from cqm.index.generations import generation as generations
 from cqm.index.generations.compact import copy_generation
 from cqm.index.generations.current import Lineage, use_order
-from cqm.index.generations.freezing import can_be_frozen, copy_source, freeze_copy
+from cqm.index.generations.freezing import GRAPH_FROM, can_be_frozen, copy_source, freeze_copy
 from cqm.index.manifest.facts import COMPLETE_FACT
 from cqm.index.model.options import IndexOptions
 from cqm.index.model.outcomes import Estimate, Exported, Improved, Published
@@ -300,7 +300,7 @@ class Index(AnsweringIndex):
                     self._lock.require()
                     source = self._lineage.serving
                     spaces = copy_source(source, place)
-                freeze_copy(place, spaces, cancelled)
+                freeze_copy(place, spaces, cancelled, has_graph=source.manifest.chunk_count() >= GRAPH_FROM)
             prepare = partial(self._lineage.put_in_place, place, source)
             self._update(None, lambda _: None, cancelled, anew=True, prepare=prepare)
 

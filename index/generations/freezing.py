@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from threading import Thread
@@ -42,13 +43,17 @@ FROZEN_AGAIN_FROM = 25_000
 """Changes over a base worth a new base: they take 80 MB, and the first question 1.3 s to read them."""
 PART_POINTS = 1 << 17
 """Points of a part of a base. To read and write 100,000 took 1.1 GB of a process's own memory."""
+GRAPH_FROM = 300_000
+"""Chunks of an index from which new parts of its base have a graph: without one 100,000 take 1 to 2 ms a question."""
 COPY = "copy"
+_GRAPH, _AWAITED = "graph", "awaited"
 _FREQUENCIES = "frequencies-1.jsonl"
 _BYTES_TO_READ, _BYTES_TO_WRITE = 5_600, 9_500
 """Memory of the process for a point of a shard read, and of a part written: from 7.9 GB for 1,395,281 chunks opened,
 and 2.1 GB for 266,317 both read and written, and a fifth more."""
 _LOOK_SECONDS = 0.2
 _NICE = 19
+_Writer = Callable[[Iterator[list[Point]], int], Iterator[FrozenPart]]
 
 
 def can_be_frozen(generation: "Generation") -> bool:
@@ -126,7 +131,12 @@ def _require_memory(source: "Generation") -> None:
 
 
 def freeze_copy(
-    place: Path, spaces: Mapping[str, int], cancelled: Callable[[], bool], *, is_awaited: bool = False
+    place: Path,
+    spaces: Mapping[str, int],
+    cancelled: Callable[[], bool],
+    *,
+    has_graph: bool = False,
+    is_awaited: bool = False,
 ) -> None:
     """Freeze the copy in the folder of a new generation, in a process of its own.
 
@@ -134,6 +144,7 @@ def freeze_copy(
         place: as `copy_source` left it.
         spaces: dimensions of the vectors by the names of their spaces.
         cancelled: asked again and again; when it answers true, the process is killed.
+        has_graph: whether new parts get one; see `GRAPH_FROM`.
         is_awaited: whether an update waits for it; otherwise it leaves the processors to others.
 
     Raises:
@@ -141,8 +152,8 @@ def freeze_copy(
         StoppedError: it was cancelled.
     """
     # -P and another folder: nothing is imported from where this process works, which is a stranger's.
-    command = [sys.executable, "-P", "-m", "cqm.index.generations.freezing", str(place.absolute()), json.dumps(spaces)]
-    command += ["awaited"] * is_awaited
+    command = [sys.executable, "-P", "-m", "cqm.index.generations.freezing"]
+    command += [str(place.absolute()), json.dumps(spaces), *[_GRAPH] * has_graph, *[_AWAITED] * is_awaited]
     # It ends when its input does: with this process.
     with subprocess.Popen(
         command,
@@ -166,13 +177,15 @@ def freeze_copy(
             raise StoreError(f"The index in {place.parent} cannot be written anew: {told[-1] if told else 'killed'}.")
 
 
-def _freeze(place: Path, spaces: Mapping[str, int]) -> None:
+def _freeze(place: Path, spaces: Mapping[str, int], has_graph: bool) -> None:  # noqa: FBT001 - private
     """Write base, frequencies, note and an empty layer from the copy, which goes.
 
     Raises:
         StoreError, DamagedIndexError: they cannot be written, or the copy cannot be read.
     """
-    parts, counted = (_merged if (place / COPY / FROZEN_FILE).exists() else _filled)(place, spaces)
+    note = read_frozen(place / COPY)
+    write = partial(_written, place, spaces, has_graph)
+    parts, counted = _merged(place, note, write) if note else _filled(place, write)
     write_frequencies(place / _FREQUENCIES, counted)
     layer = EdgeStore(place / FIRST_LAYER, weighs=False)
     with closing(layer):
@@ -181,7 +194,7 @@ def _freeze(place: Path, spaces: Mapping[str, int]) -> None:
     shutil.rmtree(place / COPY)
 
 
-def _filled(place: Path, spaces: Mapping[str, int]) -> tuple[list[FrozenPart], Mapping[str, TermCounts]]:
+def _filled(place: Path, write: _Writer) -> tuple[list[FrozenPart], Mapping[str, TermCounts]]:
     """Write all points of the copied shard into new parts; return these, and how frequent their words are."""
     source, counting = EdgeStore(place / COPY / FIRST_LAYER), Counting()
     source.load()
@@ -192,15 +205,12 @@ def _filled(place: Path, spaces: Mapping[str, int]) -> tuple[list[FrozenPart], M
             yield points
 
     with closing(source):
-        parts = [*_written(place, spaces, counted(), 1)]
+        parts = [*write(counted(), 1)]
     return parts, counting.counted()
 
 
-def _merged(place: Path, spaces: Mapping[str, int]) -> tuple[list[FrozenPart], Mapping[str, TermCounts]]:
+def _merged(place: Path, note: FrozenNote, write: _Writer) -> tuple[list[FrozenPart], Mapping[str, TermCounts]]:
     """Write the changes of the copied layer into the copied base, whose parts go on; and what is no mapped part yet."""
-    note = read_frozen(place / COPY)
-    if note is None:
-        raise StoreError(f"{place / COPY} has lost its note.")
     for part in note.parts:
         (place / COPY / part.folder).rename(place / part.folder)
     base = parts_of(place, note)
@@ -214,7 +224,7 @@ def _merged(place: Path, spaces: Mapping[str, int]) -> tuple[list[FrozenPart], M
         if mapped and mapped[0].points + former.changes <= PART_POINTS:
             anew.append(mapped.pop(0))
         batches = chain(former.live(), *(base.by_folder[part.folder].batches() for part in anew))
-        written = [*_written(place, spaces, batches, note.number)]
+        written = [*write(batches, note.number)]
         counted = former.counted()
     for part in anew:
         shutil.rmtree(place / part.folder)
@@ -231,12 +241,16 @@ def _forget(base: Parts, part: FrozenPart, hidden: Sequence[str]) -> int:
 
 
 def _written(
-    place: Path, spaces: Mapping[str, int], batches: Iterator[list[Point]], number: int
+    place: Path,
+    spaces: Mapping[str, int],
+    has_graph: bool,  # noqa: FBT001 - private
+    batches: Iterator[list[Point]],
+    number: int,
 ) -> Iterator[FrozenPart]:
     """Write points into as many new parts as they need, one after the other."""
     while some := next(batches, None):
         folder, points = f"base-{number}", 0
-        part = EdgeStore(place / folder, weighs=False, is_base=True)
+        part = EdgeStore(place / folder, weighs=False, is_base=True, has_graph=has_graph)
         with closing(part):
             part.create(spaces)
             while some:
@@ -254,12 +268,13 @@ def _end_with_input() -> None:
 
 
 def main() -> int:
-    """Freeze the copy in the folder of the first argument, with the spaces of the second; return the exit code."""
-    if hasattr(os, "nice") and sys.argv[3:] != ["awaited"]:
+    """Freeze the copy in the folder of the first argument; return the exit code. See `freeze_copy`."""
+    folder, spaces, *flags = sys.argv[1:]
+    if hasattr(os, "nice") and _AWAITED not in flags:
         os.nice(_NICE)
     Thread(target=_end_with_input, daemon=True).start()
     try:
-        _freeze(Path(sys.argv[1]), json.loads(sys.argv[2]))
+        _freeze(Path(folder), json.loads(spaces), _GRAPH in flags)
     except (CqmError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -9,10 +9,11 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 from cqm.index.disk.durable import require_room, sync_folder
 from cqm.index.disk.size import size_on_disk
-from cqm.index.generations.freezing import COPY, copy_to, freeze_copy
+from cqm.index.generations.freezing import COPY, GRAPH_FROM, copy_to, freeze_copy
 from cqm.index.generations.generation import Generation
 from cqm.index.model.errors import StoreError
 from cqm.index.remote.deadline import StoppedError
@@ -99,7 +100,8 @@ class Growing:
         store = self._generation.store
         if isinstance(store, LayeredStore) and isinstance(store.note, FrozenNote):
             self._join(store, store.note)
-            self._writing = self._threads.submit(self._write, self._part)
+            has_graph = store.note.points >= GRAPH_FROM
+            self._writing = self._threads.submit(partial(self._write, self._part, has_graph=has_graph))
         elif isinstance(store, EdgeStore):
             self._begin(store)
 
@@ -136,14 +138,20 @@ class Growing:
         self._generation.store = store.begun_over(joined, base, layer, counted)
         (place / note.frequencies).unlink(missing_ok=True)
 
-    def _write(self, folder: str) -> FrozenNote:
+    def _write(self, folder: str, *, has_graph: bool = False) -> FrozenNote:
         """Write a copy of a shard in the form that is mapped; return the note of what is in the work folder then."""
         place, work = self._generation.place, self._generation.place / WORK_FOLDER
         require_room(place, 3 * size_on_disk(place / folder))
         shutil.rmtree(work, ignore_errors=True)
         copy_to(work, place, [folder])
         (work / COPY / folder).rename(work / COPY / FIRST_LAYER)
-        freeze_copy(work, self._generation.dimensions(), lambda: self._is_over or self._cancelled(), is_awaited=True)
+        freeze_copy(
+            work,
+            self._generation.dimensions(),
+            lambda: self._is_over or self._cancelled(),
+            has_graph=has_graph,
+            is_awaited=True,
+        )
         made = read_frozen(work)
         if made is None:
             raise StoreError(f"{work} has lost its note.")

@@ -65,10 +65,12 @@ class EdgeStore:
         is_settled: bool = False,
         weighs: bool = True,
         is_base: bool = False,
+        has_graph: bool = False,
     ) -> None:
         self._folder = folder
         self._weighs = weighs
         self._is_base = is_base
+        self._has_graph = has_graph
         self._tree = Tree(folder)
         self._flushing = flushing
         self._is_settled = is_settled
@@ -90,7 +92,9 @@ class EdgeStore:
         """
         with translated(self._folder, "created"):
             shutil.rmtree(self._folder, ignore_errors=True)
-            self._shard = make_shard(self._folder, spaces, weighs=self._weighs, is_base=self._is_base)
+            self._shard = make_shard(
+                self._folder, spaces, weighs=self._weighs, is_base=self._is_base, has_graph=self._has_graph
+            )
             self._made_spaces = dict(spaces)
 
     def load(self) -> None:

@@ -30,10 +30,10 @@ _THREADS = 1
 # chunks it found all of the exact first 100 for each of 200 questions, in .57 ms; 3.0 takes .68 ms, an exact scan 5.2.
 _OVERSAMPLING = 2.0
 
-# The graph of a base takes .2 ms a vector to build. Among 56,037 vectors a search for 132 found .982 of the exact first
-# 100 for 200 questions in .37 ms; a scan takes .8 to 1 ms. In 17 parts of 1,395,281 chunks, each asked for its share,
-# .995 were found in 6 ms (264 wide .998 in 10); a scan takes 29.
-_LINKS, _BUILD_WIDTH, _SEARCH_WIDTH = 24, 200, 128
+# The graph of a part of a large base takes .2 ms a vector to build. A search is this many times as wide as its limit.
+# In 17 parts of 1,395,281 chunks, each asked for its share, .998 of the exact first 100 were found for 100 questions
+# (the worst .95) in 10 ms; a scan takes 29. In one part of 131,072 points .993 were found, and no time was saved.
+_LINKS, _BUILD_WIDTH, _SEARCH_WIDTH = 24, 200, 6
 _SCANNED = 40_000
 """Vectors of a base that are scanned: all of them, or those that a filter leaves. With a filter for a quarter of them a
 graph finds .86 of the first 100, with one for three quarters .98. Links for each language would double its time."""
@@ -54,7 +54,7 @@ _DAMAGE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL}
 
 
 def make_shard(
-    folder: Path, spaces: Mapping[str, int], *, weighs: bool, is_base: bool = False
+    folder: Path, spaces: Mapping[str, int], *, weighs: bool, is_base: bool = False, has_graph: bool = False
 ) -> "qdrant_edge.EdgeShard":
     """Make an empty shard in a new folder, and open it.
 
@@ -62,7 +62,7 @@ def make_shard(
         spaces: dimensions of its vectors by the names of their spaces.
         weighs: whether words are weighed by their document frequencies.
         is_base: whether it is filled once, optimized, and then only read: it is mapped from disk and has no log.
-            Its vectors are searched by a graph where there are many, which misses a few in a hundred.
+        has_graph: whether the vectors of such a base are searched by a graph where they are many; it misses a few.
     """
     import qdrant_edge as edge
 
@@ -70,9 +70,12 @@ def make_shard(
     where = edge.Memory.Cold if is_base else None
     words = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf if weighs else None, memory=where)
     config = edge.EdgeConfig(
-        vectors={name: _vectors(dimensions, is_base=is_base) for name, dimensions in spaces.items()} or None,
+        vectors={
+            name: _vectors(dimensions, is_base=is_base, has_graph=has_graph) for name, dimensions in spaces.items()
+        }
+        or None,
         sparse_vectors=dict.fromkeys(WORDS, words),
-        # m=0 builds no graph: what changes is scanned.
+        # m=0 builds no graph: a scan is fast enough up to about 300,000 points.
         hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=8, full_scan_threshold=10),
         quantization_config=edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4),
         optimizers=edge.EdgeOptimizersConfig(
@@ -91,17 +94,13 @@ def make_shard(
     return shard
 
 
-def _vectors(dimensions: int, *, is_base: bool) -> "qdrant_edge.EdgeVectorParams":
+def _vectors(dimensions: int, *, is_base: bool, has_graph: bool) -> "qdrant_edge.EdgeVectorParams":
     import qdrant_edge as edge
 
-    float16 = edge.VectorStorageDatatype.Float16
-    if not is_base:
-        return edge.EdgeVectorParams(dimensions, edge.Distance.Dot, datatype=float16)
+    float16, where = edge.VectorStorageDatatype.Float16, edge.Memory.Cold if is_base else None
     kilobytes = _SCANNED * dimensions * _FLOAT16_BYTES >> 10
-    graph = edge.HnswIndexConfig(_LINKS, _BUILD_WIDTH, kilobytes, payload_m=0, memory=edge.Memory.Cold)
-    return edge.EdgeVectorParams(
-        dimensions, edge.Distance.Dot, datatype=float16, hnsw_config=graph, memory=edge.Memory.Cold
-    )
+    graph = edge.HnswIndexConfig(_LINKS, _BUILD_WIDTH, kilobytes, payload_m=0, memory=where) if has_graph else None
+    return edge.EdgeVectorParams(dimensions, edge.Distance.Dot, datatype=float16, hnsw_config=graph, memory=where)
 
 
 def load_shard(folder: Path) -> "qdrant_edge.EdgeShard":
@@ -156,7 +155,7 @@ def edge_query(search: Nearest) -> "qdrant_edge.QueryRequest":
     else:
         wanted = vector.tolist()
         quantization = edge.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)
-        params = edge.SearchParams(hnsw_ef=_SEARCH_WIDTH, quantization=quantization)
+        params = edge.SearchParams(hnsw_ef=_SEARCH_WIDTH * search.limit, quantization=quantization)
     return edge.QueryRequest(
         limit=search.limit,
         query=edge.Query.Nearest(wanted, using=search.using),

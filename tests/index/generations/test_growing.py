@@ -1,5 +1,6 @@
 """A growing index: its points go into parts that are mapped from disk while files go on coming."""
 
+import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -49,6 +50,11 @@ def parts(index: Index) -> list[str]:
     return [part.folder for part in note.parts] if note else []
 
 
+def has_graph(index: Index, part: str) -> bool:
+    made = json.loads((index._lineage.serving.place / part / "edge_config.json").read_text())
+    return all("hnsw_config" in vectors for vectors in made["vectors"].values())
+
+
 @pytest.fixture
 def expected(root: Path, tmp_path: Path) -> object:
     with opened(root, tmp_path / "plain") as plain:
@@ -62,6 +68,7 @@ def small_parts(expected: object, monkeypatch: pytest.MonkeyPatch) -> object:
     """Let layers be full early, once the answers of an index in memory are known; they are given."""
     monkeypatch.setattr(growing, "FULL_FROM", 60)
     monkeypatch.setattr(growing, "WORTH_FROM", 20)
+    monkeypatch.setattr(growing, "GRAPH_FROM", 60)
     monkeypatch.setattr(freezing, "FROZEN_AGAIN_FROM", 20)
     return expected
 
@@ -80,6 +87,7 @@ def test_an_index_that_grows_has_mapped_parts_and_answers_as_one_in_memory(
         assert len(searched) > 3
         assert len(parts(index)) >= 2
         assert all(name.startswith("base-") for name in parts(index))
+        assert [has_graph(index, name) for name in parts(index)] == [False, *[True] * (len(parts(index)) - 1)]
         assert answers(index) == small_parts
         assert index.update().chunks_written == 0
     with opened(root, tmp_path / "home") as again:
@@ -126,7 +134,7 @@ def test_a_part_whose_writing_is_killed_stays_in_memory_until_the_index_is_froze
     write: Callable[..., None] = growing.freeze_copy
     calls: list[Path] = []
 
-    def killed(place: Path, spaces: dict[str, int], cancelled: Callable[[], bool], *, is_awaited: bool) -> None:
+    def killed(place: Path, spaces: dict[str, int], cancelled: Callable[[], bool], **options: bool) -> None:
         calls.append(place)
 
         def kill() -> bool:
@@ -134,7 +142,7 @@ def test_a_part_whose_writing_is_killed_stays_in_memory_until_the_index_is_froze
                 kill_freezing(place)
             return cancelled()
 
-        write(place, spaces, kill, is_awaited=is_awaited)
+        write(place, spaces, kill, **options)
 
     monkeypatch.setattr(growing, "freeze_copy", killed)
     with opened(root, tmp_path / "home") as index:

@@ -51,7 +51,7 @@ def test_the_graph_of_a_base_finds_nearly_all_and_a_filter_nothing_less(
     monkeypatch.setattr(edge_shards, "_SCANNED", 1500)
     rows, questions = unit_vectors(3000, 64, 1), unit_vectors(20, 64, 2)
     languages = ["go" if number % 3 else "zig" for number in range(len(rows))]
-    store = EdgeStore(tmp_path / "base-1", weighs=False, is_base=True)
+    store = EdgeStore(tmp_path / "base-1", weighs=False, is_base=True, has_graph=True)
     store.create({"space": 64})
     store.upsert(
         [
