@@ -183,7 +183,7 @@ def test_a_pasted_commit_is_answered_by_its_lines_where_they_are_now(index: Inde
     limited = git(tree, "rev-parse", "limited")
     answer = index.search(Query(form.format(id=limited, short=f"{limited[:9]}")))
     first = answer.hits[0]
-    assert (first.path, first.line, answer.confidence) == ("src/app.py", 6, Confidence.HIGH)
+    assert (first.path, first.asked_line, answer.confidence) == ("src/app.py", 6, Confidence.HIGH)
 
 
 def test_a_commit_that_git_does_not_have_is_never_sure(index: Index) -> None:

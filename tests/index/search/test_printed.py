@@ -53,6 +53,7 @@ FILES = {
     "chart/values.schema.json": '{"properties": {"worker": {"properties": {"probe": '
     '{"properties": {"path": {"type": "string"}}}}}}}\n',
     "chart/README.md": "# Install\n\nhelm upgrade --install web ./chart --set worker.probe.path=/x\n",
+    "web/routes.py": 'router.get("/parcels/{id}/stops", stops)\nrouter.post("/parcels", add)\n',
     "util/list.go": "package util\n\n// List keeps items, to push to and pop from.\ntype List struct{}\n\n"
     "func (l *List) Push(item string) {}\n\nfunc decode(raw string) string {\n\treturn raw\n}\n",
 }  # fmt: skip
@@ -127,6 +128,29 @@ def test_of_equal_messages_that_in_the_file_of_the_line_comes_first(index: Index
 def test_what_a_tool_prints_is_found_where_it_is_made(index: Index, text: str, path: str, line: int) -> None:
     hit = ask(index, text).hits[0]
     assert (hit.path, hit.asked_line) == (path, line)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("* Connected to localhost port 80\n> GET /parcels/7/stops HTTP/1.1\n> Host: a\n>\n< HTTP/1.1 500 Error", 1),
+        ("> POST /parcels HTTP/1.1\n> Host: a\n> Accept: */*\n>\n< HTTP/1.1 201 Created\n< X: y", 2),
+        ("curl 'https://a.example/parcels/7/stops?page=2' -H 'accept: */*' --compressed", 1),
+        ("curl https://a.example/parcels -H 'a: b' --data-raw '{}'", 2),
+        (
+            json.dumps(
+                {"request": {"method": "POST", "url": "https://a.example/parcels", "httpVersion": "h2"}}, indent=2
+            ),
+            2,
+        ),
+        (json.dumps({"request": "GET /parcels/7/stops HTTP/1.1", "status": 500, "user": "a"}), 1),
+        (json.dumps({"level": "info", "ts": 1, "msg": LOST, "request": {"method": "POST", "uri": "/parcels"}}), 2),
+    ],
+)
+def test_a_request_as_tools_print_it_is_answered_by_its_route(index: Index, text: str, line: int) -> None:
+    answer = ask(index, text)
+    assert (answer.hits[0].path, answer.hits[0].asked_line) == ("web/routes.py", line)
+    assert answer.confidence is Confidence.HIGH
 
 
 def test_a_metric_with_a_beginning_that_no_program_has_is_not_sure(index: Index) -> None:
