@@ -54,6 +54,13 @@ FILES = {
     '{"properties": {"path": {"type": "string"}}}}}}}\n',
     "chart/README.md": "# Install\n\nhelm upgrade --install web ./chart --set worker.probe.path=/x\n",
     "web/routes.py": 'router.get("/parcels/{id}/stops", stops)\nrouter.post("/parcels", add)\n',
+    "boot/application.yml": "spring:\n  data-source:\n    url: x\n  mail:\n    url: y\nurl: z\n",
+    "cmd/flags.go": 'package cmd\n\nfunc init() {\n\tviper.SetEnvPrefix("PD")\n'
+    '\tflags.String("depot.outbox", "a", "the outbox")\n\tflags.Bool("quiet-doors", true, "no bell")\n}\n\n'
+    'func run() {\n\topen(flags.GetString("depot.outbox"))\n}\n',
+    "conf/settings.py": 'class Settings(BaseSettings):\n    model_config = SettingsConfigDict(env_prefix="LMP_")\n\n'
+    "    retry_limit: int = 3\n",
+    "completions/depot.bash": 'complete -W "--quiet-doors --no-quiet-doors" depot\n',
     "util/list.go": "package util\n\n// List keeps items, to push to and pop from.\ntype List struct{}\n\n"
     "func (l *List) Push(item string) {}\n\nfunc decode(raw string) string {\n\treturn raw\n}\n",
 }  # fmt: skip
@@ -138,9 +145,7 @@ def test_what_a_tool_prints_is_found_where_it_is_made(index: Index, text: str, p
         ("curl 'https://a.example/parcels/7/stops?page=2' -H 'accept: */*' --compressed", 1),
         ("curl https://a.example/parcels -H 'a: b' --data-raw '{}'", 2),
         (
-            json.dumps(
-                {"request": {"method": "POST", "url": "https://a.example/parcels", "httpVersion": "h2"}}, indent=2
-            ),
+            json.dumps({"request": {"method": "POST", "url": "http://a/parcels", "httpVersion": "h2"}}, indent=2),
             2,
         ),
         (json.dumps({"request": "GET /parcels/7/stops HTTP/1.1", "status": 500, "user": "a"}), 1),
@@ -151,6 +156,30 @@ def test_a_request_as_tools_print_it_is_answered_by_its_route(index: Index, text
     answer = ask(index, text)
     assert (answer.hits[0].path, answer.hits[0].asked_line) == ("web/routes.py", line)
     assert answer.confidence is Confidence.HIGH
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "line"),
+    [
+        ("SPRING_DATASOURCE_URL", "boot/application.yml", 3),
+        ("export SPRING_MAIL_URL=z", "boot/application.yml", 5),
+        ("PD_DEPOT_OUTBOX=b", "cmd/flags.go", 5),
+        ("LMP_RETRY_LIMIT", "conf/settings.py", 4),
+        ("--no-quiet-doors", "cmd/flags.go", 6),
+        ("what does --depot.outbox do", "cmd/flags.go", 5),
+    ],
+)
+def test_a_variable_or_an_option_that_is_not_written_so_is_answered_by_what_it_sets(
+    index: Index, text: str, path: str, line: int
+) -> None:
+    answer = ask(index, text)
+    assert (answer.hits[0].path, answer.hits[0].asked_line) == (path, line)
+    assert answer.confidence is Confidence.HIGH
+
+
+@pytest.mark.parametrize("text", ["PD_FLORIN_WICKET=1", "SPRING_FLORIN_URL", "--no-florin-wicket"])
+def test_a_variable_or_an_option_of_another_program_is_not_sure(index: Index, text: str) -> None:
+    assert ask(index, text).confidence is not Confidence.HIGH
 
 
 def test_a_metric_with_a_beginning_that_no_program_has_is_not_sure(index: Index) -> None:
