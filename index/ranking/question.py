@@ -29,6 +29,7 @@ from cqm.index.text.pasted import referred
 from cqm.index.text.places import NamedPlace, places_in
 from cqm.index.text.reports.messages import message_in
 from cqm.index.text.reports.quoted import is_of_a_version, sides_of, without_marks
+from cqm.index.text.reports.schedules import scheduled
 from cqm.index.text.routes.asked import AskedRoute, route_in
 from cqm.index.text.routes.requests import request_in
 from cqm.index.text.routes.services import method_in
@@ -127,7 +128,7 @@ class Question:
 @traced("cqm.read_question")
 def read_question(text: str) -> Question:
     """Read a question; the only place where its text is taken apart."""
-    text = referred(text)
+    text = scheduled(referred(text))
     # The marks of a transcript are none of a quote, and the message of a log of access is not what it is about.
     request = request_in(text)
     places = () if request else tuple(places_in(text))

@@ -61,6 +61,12 @@ FILES = {
     "conf/settings.py": 'class Settings(BaseSettings):\n    model_config = SettingsConfigDict(env_prefix="LMP_")\n\n'
     "    retry_limit: int = 3\n",
     "completions/depot.bash": 'complete -W "--quiet-doors --no-quiet-doors" depot\n',
+    "db/schema.rb": 'create_table "lockers" do |t|\n  t.string "door_code"\nend\n\n'
+    'create_table "vans" do |t|\n  t.string "door_code"\n  t.integer "driver_id", null: false\nend\n',
+    "app/models/van.rb": "class Van\n  validates :door_code\n  door_code = 1\nend\n",
+    "fleet/models.py": "class Wheel(models.Model):\n    serial = models.CharField(unique=True)\n",
+    "bin/rotate": "#!/bin/sh\nrm -f old\n",
+    "docs/rotate.md": "# Rotate\n\nEvery 5 minutes the bin rotates its log: run rotate.\n",
     "util/list.go": "package util\n\n// List keeps items, to push to and pop from.\ntype List struct{}\n\n"
     "func (l *List) Push(item string) {}\n\nfunc decode(raw string) string {\n\treturn raw\n}\n",
 }  # fmt: skip
@@ -179,6 +185,44 @@ def test_a_variable_or_an_option_that_is_not_written_so_is_answered_by_what_it_s
 
 @pytest.mark.parametrize("text", ["PD_FLORIN_WICKET=1", "SPRING_FLORIN_URL", "--no-florin-wicket"])
 def test_a_variable_or_an_option_of_another_program_is_not_sure(index: Index, text: str) -> None:
+    assert ask(index, text).confidence is not Confidence.HIGH
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "line"),
+    [
+        (
+            "constraint failed: UNIQUE constraint failed: vans.door_code (2067)",
+            "db/schema.rb",
+            6,
+        ),
+        ("NOT NULL constraint failed: vans.driver_id", "db/schema.rb", 7),
+        ('null value in column "door_code" of relation "lockers" violates not-null constraint', "db/schema.rb", 2),
+        ('duplicate key value violates unique constraint "vans_door_code_key"', "db/schema.rb", 6),
+        ("Duplicate entry '7' for key 'lockers.index_lockers_on_door_code'", "db/schema.rb", 2),
+        ("Index Scan using fleet_wheel_serial_1a2b3c4d_uniq on fleet_wheel  (cost=0.1..2.2)", "fleet/models.py", 2),
+    ],
+)
+def test_a_constraint_that_a_database_named_is_answered_by_its_column(
+    index: Index, text: str, path: str, line: int
+) -> None:
+    answer = ask(index, text)
+    assert (answer.hits[0].path, answer.hits[0].asked_line) == (path, line)
+
+
+def test_a_line_of_cron_is_answered_by_its_script(index: Index) -> None:
+    for text in (
+        "*/5 * * * * cd /srv/depot && ./bin/rotate --all >> /var/log/rotate.log 2>&1",
+        "0 3 * * 1-5 root /opt/depot/bin/rotate",
+        "@daily bash bin/rotate > /dev/null",
+    ):
+        assert ask(index, text).hits[0].path == "bin/rotate"
+
+
+@pytest.mark.parametrize(
+    "text", ["UNIQUE constraint failed: florins.wicket", 'violates unique constraint "florins_wicket_key"']
+)
+def test_a_column_that_no_table_has_is_not_sure(index: Index, text: str) -> None:
     assert ask(index, text).confidence is not Confidence.HIGH
 
 
