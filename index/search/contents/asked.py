@@ -5,9 +5,8 @@ from cqm.index.ranking.question import Question
 from cqm.index.search.contents.build_steps import step_lines
 from cqm.index.search.contents.columns import column_lines, is_of_column
 from cqm.index.search.contents.constraints import constraint_in, constraint_lines
-from cqm.index.search.contents.formats import made_lines
 from cqm.index.search.contents.handlers import handler_lines
-from cqm.index.search.contents.messages import message_lines
+from cqm.index.search.contents.messages import made_lines, message_lines
 from cqm.index.search.contents.resources import catalog_lines, resource_lines
 from cqm.index.search.contents.rows import row_lines
 from cqm.index.search.contents.statements import statement_lines

@@ -10,7 +10,8 @@ _LINE = re.compile(
     r"(?P<command>\S[^\n]*)"
 )
 _USER = re.compile(
-    r"(?!(?:cd|bash|sh|python3?|ruby|node|perl|php|nice|env) )(?:root|www-data|nobody|[a-z][a-z0-9_-]{0,30})[ \t]{1,8}(?=[./~]|cd |bash |sh |python)"
+    r"(?!(?:cd|bash|sh|python3?|ruby|node|perl|php|nice|env) )[a-z][a-z0-9_-]{0,30}[ \t]{1,8}"
+    r"(?=[./~]|cd |bash |sh |python)"
 )
 _BEFORE = re.compile(r"cd \S{1,200} && |(?:/\S{0,80}/)?(?:bash|sh|python3?|ruby|node|perl|php|nice|env)[ \t]{1,4}(?!-)")
 _REDIRECTED = re.compile(r"[ \t]{1,4}(?:\d?>{1,2}|&>{1,2}|\|)[^\n]*$")
