@@ -32,6 +32,10 @@ _ANY_TABLE = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _ASIDE = re.compile(r"migrat|upgrade|patch|(?:^|/)(?:old|legacy|down)(?:/|[.])", re.IGNORECASE)
+_OF_MODEL = re.compile(
+    r"models\.|\w(?:Field|Key)\(|[cC]olumn|\b(?:gorm|db|bun|xorm|pg|ent):\"|relationship\(|mapped|\bSa\w+\(|@\w"
+)
+"""A field of a model that a program maps to a table."""
 _WORD = re.compile(r"\w+")
 
 
@@ -89,6 +93,7 @@ class _At(NamedTuple):
     """A declaration of a column, in its order: false and few first."""
 
     is_aside: bool
+    is_bare: bool
     is_old: bool
     number: int
     is_of_type: bool
@@ -125,8 +130,14 @@ def _found(generation: Generation, paths: list[str], violated: list[Violated]) -
                 for own, end in zip(blocks, ends, strict=True):
                     if own.is_asked and (at := form.search(text, own.start, end)):
                         line = row.start_line + text.count("\n", 0, at.start("own"))
-                        yield _At(is_aside, is_old, number, own.is_of_type, path, line, row.id)
+                        # A field of a type alone is no column: the table is made elsewhere, maybe by a migration.
+                        is_bare = own.is_of_type and not _OF_MODEL.search(_line_of(text, at.start("own")))
+                        yield _At(is_aside, is_bare, is_old, number, own.is_of_type, path, line, row.id)
                         break
+
+
+def _line_of(text: str, at: int) -> str:
+    return text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
 
 
 def _blocks(table: str, path: str, text: str) -> Iterator[_Block]:

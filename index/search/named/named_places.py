@@ -120,13 +120,12 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
 
 def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
     """Read a path or a name, with the names meant by a part or a misspelling of one."""
-    commit = committed(lookup.generation, question, root)
-    if commit and commit.lines:
-        return Names(without_names(question), routed=commit.lines)
     named = NamedPaths(question) if is_operator(question.symbol) else read_paths(lookup, question, root)
+    commit = committed(lookup.generation, question, root)
     # Its files may stand below a commit of another clone.
-    if commit and not named.paths:
-        return Names(question, note=commit.note, is_route_missing=True)
+    if commit and (commit.lines or not named.paths):
+        plain = without_names(question) if commit.lines else question
+        return Names(plain, note=commit.note, routed=commit.lines, is_route_missing=not commit.lines)
     # A file of this name comes first: "role/web".
     if not named.paths and (asked := _with_lines_asked(lookup, question)):
         return asked

@@ -64,6 +64,7 @@ FILES = {
     "db/schema.rb": 'create_table "lockers" do |t|\n  t.string "door_code"\nend\n\n'
     'create_table "vans" do |t|\n  t.string "door_code"\n  t.integer "driver_id", null: false\nend\n',
     "app/models/van.rb": "class Van\n  validates :door_code\n  door_code = 1\nend\n",
+    "store/locker.go": "package store\n\ntype Locker struct {\n\tDoorCode string\n}\n",
     "fleet/models.py": "class Wheel(models.Model):\n    serial = models.CharField(unique=True)\n",
     "bin/rotate": "#!/bin/sh\nrm -f old\n",
     "docs/rotate.md": "# Rotate\n\nEvery 5 minutes the bin rotates its log: run rotate.\n",
