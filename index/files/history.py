@@ -1,7 +1,7 @@
 """Commits of a repository and the lines they changed, asked of git about objects alone: see `git`."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -115,6 +115,23 @@ def hunks_between(folder: Path, old: str, new: str, paths: Sequence[str] = ()) -
     commits = [old, new] if old else [new]
     said = _asked(folder, new, [*_DIFF, "--end-of-options", *commits, "--", *below], _MOST_DIFF_BYTES)
     return None if said is None else _hunks_in(said)
+
+
+def written_lines(hunks: Iterable[Hunk]) -> Iterator[tuple[int, str]]:
+    """Yield the lines written by hunks, with their numbers."""
+    for hunk in hunks:
+        yield from zip(hunk.after, hunk.added, strict=False)
+
+
+def moved_lines(written: Iterable[tuple[int, str]], hunks: Sequence[Hunk]) -> Iterator[tuple[int | None, str]]:
+    """Yield each line's number after some changes, both in order of lines; None for a removed line."""
+    behind, place = 0, 0
+    for number, text in written:
+        while place < len(hunks) and hunks[place].before.stop <= number:
+            behind += len(hunks[place].after) - len(hunks[place].before)
+            place += 1
+        is_gone = place < len(hunks) and number in hunks[place].before
+        yield (None if is_gone else number + behind), text
 
 
 def _asked(folder: Path, commit: str, arguments: Sequence[str], most_bytes: int) -> str | None:

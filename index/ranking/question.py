@@ -29,7 +29,9 @@ from cqm.index.text.pasted import referred
 from cqm.index.text.places import NamedPlace, places_in
 from cqm.index.text.reports.messages import message_in
 from cqm.index.text.reports.quoted import is_of_a_version, sides_of, without_marks
+from cqm.index.text.reports.schedules import scheduled
 from cqm.index.text.routes.asked import AskedRoute, route_in
+from cqm.index.text.routes.requests import request_in
 from cqm.index.text.routes.services import method_in
 from cqm.index.text.said import said
 from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems, with_labels
@@ -126,10 +128,12 @@ class Question:
 @traced("cqm.read_question")
 def read_question(text: str) -> Question:
     """Read a question; the only place where its text is taken apart."""
-    text = referred(text)
-    places = tuple(places_in(text))
+    text = scheduled(referred(text))
+    # The marks of a transcript are none of a quote, and the message of a log of access is not what it is about.
+    request = request_in(text)
+    places = () if request else tuple(places_in(text))
     calls = tuple(map(dotted, calls_in(text)))
-    is_plain = not calls and len(places) < 2 and not method_in(text)  # noqa: PLR2004 - two places are a trace
+    is_plain = not calls and len(places) < 2 and not (request or method_in(text))  # noqa: PLR2004 - two places are a trace
     logged = message_in(text, has_place=bool(places)) if is_plain else ""
     text = logged or text
     is_trace = max(len(places), len(calls)) > 1 or "(most recent call" in text
@@ -165,7 +169,7 @@ def read_question(text: str) -> Question:
         declared=lines,
         parameters=parameters_in(text) if symbol or names or lines else (),
         topic=topic_of(text, lowered),
-        route=None if places else route_in(text),
+        route=None if places and not request else route_in(text),
         is_quoted=is_of_a_version(text),
         logged=logged,
     )

@@ -5,12 +5,12 @@ from cqm.index.ranking.question import Question
 from cqm.index.search.contents.build_steps import step_lines
 from cqm.index.search.contents.columns import column_lines, is_of_column
 from cqm.index.search.contents.constraints import constraint_in, constraint_lines
-from cqm.index.search.contents.formats import made_lines
 from cqm.index.search.contents.handlers import handler_lines
-from cqm.index.search.contents.messages import message_lines
+from cqm.index.search.contents.messages import made_lines, message_lines
 from cqm.index.search.contents.resources import catalog_lines, resource_lines
 from cqm.index.search.contents.rows import row_lines
 from cqm.index.search.contents.statements import statement_lines
+from cqm.index.search.contents.violations import violated_in, violation_lines
 from cqm.index.text.reports.builds import instruction_in
 from cqm.index.text.routes.services import method_in
 
@@ -30,7 +30,8 @@ def contents_lines(generation: Generation, question: Question) -> dict[str, int]
         return lines
     if lines := catalog_lines(generation, question.text):
         return lines
-    if question.places:
+    # The number behind SQLite's message, "users.email (2067)", looks like a line.
+    if len(question.places) > 1 or (question.places and not violated_in(question.text)):
         return {}
     lines = _printed_lines(generation, question.text) or statement_lines(generation, question.text)
     lines = lines or column_lines(generation, question.text) or resource_lines(generation, question.text)
@@ -44,9 +45,10 @@ def is_printed(text: str) -> bool:
     method = method_in(text)
     # An operation alone may be copied from a program.
     is_called = method is not None and (bool(method.service) or text.lstrip().startswith("{"))
-    return is_called or bool(constraint_in(text)) or instruction_in(text) is not None
+    return is_called or bool(constraint_in(text) or violated_in(text)) or instruction_in(text) is not None
 
 
 def _printed_lines(generation: Generation, text: str) -> dict[str, int]:
     """Return the lines behind what a database, a build or a service prints."""
-    return constraint_lines(generation, text) or step_lines(generation, text) or handler_lines(generation, text)
+    lines = constraint_lines(generation, text) or violation_lines(generation, text)
+    return lines or step_lines(generation, text) or handler_lines(generation, text)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.generations.generation import Generation
 from cqm.index.search.contents.reading import Read
+from cqm.index.search.contents.settings import setting_lines
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.joined import JoinedName, Literal, literals_of
 from cqm.index.text.terms import name_term, query_terms
@@ -19,6 +20,11 @@ _LINE, _AROUND, _FOLDER, _CHUNK = 1.0, 0.9, 0.8, 0.5
 _LEAST_SHARE = 0.6
 _OTHER_SIGNS, _OTHER_NAME = -1.5, -2.0
 """Weights of a literal with other signs between its parts, and of one that another namespace is put before."""
+_OF_SETTING, _READ = 1.5, 0.5
+_SETTING = re.compile(
+    r"flag|option|argument|viper|environ|getenv|bind_?env|set_?default|(?:bool|string|int|duration)\w{0,6}p?\("
+)
+_READING = re.compile(r"\bget|[._]get|lookup|changed\(")
 _BEGINNING = re.compile(r"\b(?:name_?space|sub_?system|prefix)\s{0,40}[:=]\s{0,40}[\"'`](\w+)[\"'`]")
 _SIGNS = re.compile(r"[_:.-]")
 _METRIC = re.compile(r"counter|gauge|histogram|summary|metric|timer|meter|prometheus|opentelemetry", re.IGNORECASE)
@@ -59,6 +65,8 @@ def joined_lines(generation: Generation, name: JoinedName) -> Joined:
     Raises:
         StoreError, ManifestError: the index cannot be read.
     """
+    if name.name.isupper() and (settings := setting_lines(generation, name)):
+        return Joined(settings, is_sure=True)
     found = sorted(_found(generation, name), key=lambda it: it.rank)
     if not found:
         return Joined({}, is_sure=False)
@@ -104,7 +112,12 @@ def _weighed(name: JoinedName, read: Read, literal: Literal) -> tuple[float, tup
     """Weigh the parts of a name that are near a literal; the second value are those that are not."""
     weight, lacking = float(literal.last - literal.first), list[str]()
     line, around = _lines_at(read.text, literal.at)
-    weight += 0 if literal.is_written else _OTHER_SIGNS
+    if name.name.isupper():
+        # A variable of the environment overrides an option or a key, which has its own signs.
+        weight += _OF_SETTING if _SETTING.search(line) else 0
+        weight -= _READ if _READING.search(line) else 0
+    else:
+        weight += 0 if literal.is_written else _OTHER_SIGNS
     beginnings = {part for it in _BEGINNING.findall(around) for part in _SIGNS.split(it) if part}
     weight += 0 if beginnings <= {*name.parts[: literal.first]} else _OTHER_NAME
     folders = PurePosixPath(read.chunk.path.lower()).with_suffix("").parts

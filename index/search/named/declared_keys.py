@@ -15,7 +15,7 @@ _LONGEST_BEFORE = 120
 """Characters before a key to tell whether it is declared."""
 _LEAST_QUOTED = 40
 """Leading characters of a statement to recognise the program's own."""
-_FLAG = re.compile(r"(?<![\w-])--(?P<name>[A-Za-z][\w-]{1,60})(?:=\S{0,200})?(?![\w-])")
+_FLAG = re.compile(r"(?<![\w-])--(?P<name>[A-Za-z][\w-]{1,60}(?:\.[\w-]{1,60}){0,4})(?:=\S{0,200})?(?![\w-])")
 _COMMAND = re.compile(r"[$>] ?\S|[a-z][\w./-]{0,60}(?: [a-z][\w./-]{0,60}){0,3} --?\w")
 _QUOTES = frozenset("\"'`")
 _TABLE = re.compile(
@@ -31,6 +31,8 @@ _STATEMENT = re.compile(
     r"\s+[`\"\[]?(?:\w{1,80}[`\"\]]?\.[`\"\[]?)?(\w{2,80})(?=[\s`\"\](;]|$)",
     re.IGNORECASE | re.DOTALL,
 )
+_NEGATED = "no-"
+"""Before the name of an option that programs take without declaring it: the opposite of another."""
 _OPTIONS = "long option argument flag"
 _TABLES = "table tablename create schema"
 """Words beside such declarations."""
@@ -40,7 +42,7 @@ _OPTION = re.compile(
     re.IGNORECASE,
 )
 """Text before the name of an option where it is declared."""
-_ASIDE = re.compile(r"migrat|(?:^|/)(?:scripts?|tools?|contrib|hack)/", re.IGNORECASE)
+_ASIDE = re.compile(r"migrat|(?:^|/)(?:scripts?|tools?|contrib|hack|completions?)/", re.IGNORECASE)
 _OF_GETOPT = re.compile(r"\s*,\s*(?:required|no|optional)_argument")
 
 
@@ -62,16 +64,23 @@ def declared_lines(lookup: NameLookup, text: str) -> dict[str, int]:
     asked = _asked_option(text) or _asked_table(text)
     if not asked:
         return {}
+    declaring = _declaring(lookup, asked)
+    if asked.name.startswith(_NEGATED) and all(_ASIDE.search(chunk.path) for chunk, _ in declaring):
+        declaring = _declaring(lookup, _option(asked.name.removeprefix(_NEGATED))) or declaring
+    return {chunk.id: chunk.start_line + line for chunk, line in declaring[:_MOST_LINES]}
+
+
+def _declaring(lookup: NameLookup, asked: _Asked) -> list[tuple[Candidate, int]]:
+    """Return the chunks declaring a key with the line in them, best first; none for the program's own statement."""
     generation = lookup.generation
     (found,) = generation.store.search([Nearest(TERMS, query_terms(f"{asked.name} {asked.beside}"), _MOST_CHUNKS)])
     chunks = generation.candidates.of(found)
     texts = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
     quoted = " ".join(asked.statement.lower().split())[:_LEAST_QUOTED]
     if quoted and any(quoted in " ".join(said.lower().split()) for said in texts):
-        return {}
+        return []
     declaring = [(chunk, line) for chunk, said in zip(chunks, texts, strict=True) if (line := _line(asked, said)) >= 0]
-    declaring.sort(key=_rank)
-    return {chunk.id: chunk.start_line + line for chunk, line in declaring[:_MOST_LINES]}
+    return sorted(declaring, key=_rank)
 
 
 def _rank(declared: tuple[Candidate, int]) -> tuple[bool, bool, str, int]:
@@ -90,15 +99,18 @@ def _asked_option(text: str) -> _Asked | None:
     is_quoted = text[found[0].start() - 1 : found[0].start()] in _QUOTES
     if not (is_alone or is_asking(text) or (_COMMAND.match(text) and not is_quoted)):
         return None
-    name = re.escape(found[0]["name"])
-    plain = re.escape(found[0]["name"].replace("-", "_"))
+    return _option(found[0]["name"])
+
+
+def _option(written: str) -> _Asked:
+    name, plain = re.escape(written), re.escape(written.replace("-", "_"))
     forms = (
         rf"[\"'`](?:-\w[, |]{{1,2}})?(?:--)?(?P<quoted>{name})(?=[\"'`]|(?<=--{name})[ =<\[,|])"
         rf"|\b(?:method_|class_)?option\s+:{plain}\b"
         rf"|#\[(?:arg|clap|structopt)\([^\]]{{0,300}}\blong\b(?!\s*=)[^\]]{{0,300}}\)\]\s{{0,80}}(?:pub )?{plain}\s*:"
         rf"|^\s{{0,40}}(?:[-\w|]{{1,60}}\|)?--{name}(?:=\*)?(?:\|[-\w|]{{1,60}})?\)"
     )
-    return _Asked(found[0]["name"], _OPTIONS, re.compile(forms, re.MULTILINE))
+    return _Asked(written, _OPTIONS, re.compile(forms, re.MULTILINE))
 
 
 def _asked_table(text: str) -> _Asked | None:

@@ -13,6 +13,7 @@ from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.exact import fitting
 from cqm.index.ranking.question import Question, definitions_term
 from cqm.index.search.contents.asked import contents_lines, is_of_column, is_printed
+from cqm.index.search.contents.commits import committed
 from cqm.index.search.contents.joined_names import Joined, joined_lines
 from cqm.index.search.named.almost import names_almost
 from cqm.index.search.named.cluster_objects import object_lines
@@ -120,6 +121,11 @@ def pinned_by(lookup: NameLookup, names: Names, keep: PointFilter | None, root: 
 def read_names(lookup: NameLookup, question: Question, root: str = "") -> Names:
     """Read a path or a name, with the names meant by a part or a misspelling of one."""
     named = NamedPaths(question) if is_operator(question.symbol) else read_paths(lookup, question, root)
+    commit = committed(lookup.generation, question, root)
+    # Its files may stand below a commit of another clone.
+    if commit and (commit.lines or not named.paths):
+        plain = without_names(question) if commit.lines else question
+        return Names(plain, note=commit.note, routed=commit.lines, is_route_missing=not commit.lines)
     # A file of this name comes first: "role/web".
     if not named.paths and (asked := _with_lines_asked(lookup, question)):
         return asked

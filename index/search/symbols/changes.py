@@ -17,7 +17,7 @@ from typing import NamedTuple
 from cqm.chunkers.model import Definition
 from cqm.index.files.checkout import commit_named, head
 from cqm.index.files.git_folder import GitFolder, git_folder_of, names_each_other, shallow_commits
-from cqm.index.files.history import Commit, Hunk, commit_of, commits_of, hunks_between
+from cqm.index.files.history import Commit, Hunk, commit_of, commits_of, hunks_between, moved_lines, written_lines
 from cqm.index.files.listed import listed_file
 from cqm.index.generations.generation import Generation
 from cqm.index.model.changes import ChangedBy, ChangedFile, ChangedLines, Changes, ChangesQuery
@@ -215,7 +215,7 @@ def _changes(
     sizes, role_of = {it: _added(hunks[it]) for it in hunks}, histories.generation.role_of
     ordered = sorted(hunks, key=lambda it: (role_of(it) is not None, -sizes[it], it))
     indexed = [it for it in ordered if sizes[it] and it in known and known[it].state is FileState.INDEXED]
-    followed = {it: [*_moved(_written(hunks[it]), lines.since.get(it, ()))] for it in indexed[:_MOST_FILES]}
+    followed = {it: [*moved_lines(written_lines(hunks[it]), lines.since.get(it, ()))] for it in indexed[:_MOST_FILES]}
     read = {it: _parts(histories, it, moved) for it, moved in followed.items()}
     known_now = {it: found for it, found in read.items() if found is not None}
     unknown = sum(it not in known for it in hunks)
@@ -264,23 +264,6 @@ def _hunks(root: Path, old: str, new: str, within: str, base: str) -> _Hunks:
         raise QueryError(f"git does not tell the lines that {new[:10]} changed.", remedy="Name a `path` within them.")
     start = f"{base}/" if base else ""
     return _Hunks(*({path.removeprefix(start): it for path, it in of.items()} for of in (hunks, since)))
-
-
-def _written(hunks: Iterable[Hunk]) -> Iterator[tuple[int, str]]:
-    """Yield the lines written by hunks, with their numbers."""
-    for hunk in hunks:
-        yield from zip(hunk.after, hunk.added, strict=False)
-
-
-def _moved(written: Iterable[tuple[int, str]], hunks: Sequence[Hunk]) -> Iterator[tuple[int | None, str]]:
-    """Yield each line's number after some changes, both in order of lines; None for a removed line."""
-    behind, place = 0, 0
-    for number, text in written:
-        while place < len(hunks) and hunks[place].before.stop <= number:
-            behind += len(hunks[place].after) - len(hunks[place].before)
-            place += 1
-        is_gone = place < len(hunks) and number in hunks[place].before
-        yield (None if is_gone else number + behind), text
 
 
 def _parts(

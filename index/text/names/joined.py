@@ -9,6 +9,10 @@ _LONGEST = 400
 _MOST_PARTS, _MOST_MATCHES = 12, 40
 _NAME = r"(?:[a-z][a-z0-9]*(?:[_:.][a-z0-9]+)*_[a-z0-9]+(?:[_:.][a-z0-9]+)*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"
 _ALONE = re.compile(rf"[`'\"]?(?P<name>{_NAME})[`'\"]?")
+_VARIABLE = re.compile(
+    r"(?:(?:export|set|ENV|ARG|-e|--env|-)[ \t]{1,4})?(?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:(?:=|: ?)\S{0,200})?"
+)
+"""A variable of the environment as shells, images and files of Compose set it."""
 _EXPOSED = re.compile(rf"(?P<name>{_NAME})\{{[^{{}}\n]{{0,300}}\}}(?: [-+\d.eE]+(?: \d+)?)?")
 """A sample as a program exposes it: `name{code="200"} 17`."""
 _SELECTED = re.compile(rf"(?<![\w.:])(?P<name>{_NAME})(?=\s{{0,4}}(?:[{{\[)<>=!/*+-]|$))")
@@ -80,7 +84,7 @@ def joined_in(text: str) -> JoinedName | None:
 
 
 def _names(text: str) -> Iterator[str]:
-    whole = _ALONE.fullmatch(text) or _EXPOSED.fullmatch(text)
+    whole = _ALONE.fullmatch(text) or _EXPOSED.fullmatch(text) or _VARIABLE.fullmatch(text)
     if whole:
         yield whole["name"]
     elif _FUNCTION.search(text):

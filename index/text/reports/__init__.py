@@ -1,3 +1,3 @@
 """Read texts about files printed by tools: the forms of places, lists of files, lines quoted from them."""
 
-__all__ = ["bodies", "builds", "forms", "heads", "listings", "messages", "quoted", "traces"]
+__all__ = ["bodies", "builds", "commits", "forms", "heads", "listings", "messages", "quoted", "schedules", "traces"]

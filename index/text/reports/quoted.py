@@ -8,9 +8,10 @@ from cqm.index.text.reports.traces import Quoted
 _LONGEST_HUNK = 20_000
 """Characters."""
 _MOST_LINES = 200
-_ANY_MARK = re.compile(r"^(?:@@ |[+-]|<<<<<<< |\^?[0-9a-f]{7,40} )", re.MULTILINE)
+_ANY_MARK = re.compile(r"^(?:@@ |[+-]|<<<<<<< |\^?[0-9a-f]{7,40}[ \t])", re.MULTILINE)
 _BLAME = re.compile(
-    r"^\^?[0-9a-f]{7,40} (?:[^\s(]{1,300} +)?\([^\n]{1,100}? \d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4} +\d{1,7}\) ?",
+    r"^\^?[0-9a-f]{7,40}(?: (?:[^\s(]{1,300} +)?|\t)"
+    r"(?:\([^\n]{1,100}?[ \t]\d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4}[ \t]+)?\d{1,7}\) ?",
     re.MULTILINE,
 )
 _HEAD = re.compile(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from cqm.index.text.places import path_in
+from cqm.index.text.routes.requests import request_in
 from cqm.index.text.terms import QUESTION_WORDS
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
@@ -75,6 +76,8 @@ class AskedRoute:
 def route_in(text: str) -> AskedRoute | None:
     """Return the route in a question, beside words such as "which handler serves"; None for others."""
     text = text.strip()
+    if printed := request_in(text):
+        return _route(printed.method, printed.path)
     if "/" not in text or len(text) > _MOST_LOGGED:
         return None
     # Below the first line of a request stand its headers.

@@ -13,6 +13,7 @@ from cqm.index.engine import Index
 from cqm.index.model.changes import ChangesQuery
 from cqm.index.model.errors import QueryError
 from cqm.index.model.options import IndexOptions
+from cqm.index.model.query import Confidence, Query
 
 pytestmark = pytest.mark.processes
 
@@ -164,3 +165,38 @@ def test_a_path_alone_is_answered_by_the_commits_that_changed_it(index: Index) -
     for what in ("tests/test_app.py", "test_app.py", r"tests\Test_App.py"):
         found = index.changes(ChangesQuery(what))
         assert [it.subject for it in found.commits] == ["fix: Limit retries of requests (#12)"], what
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{id}",
+        "{short}",
+        "what did commit {short} change?",
+        "git show {short}",
+        "* {short} (HEAD -> main, tag: v1) fix: Limit retries of requests (#12)",
+        "{short} fix: Limit retries of requests (#12)\n{short} Begin",
+        "commit {id} (tag: v1)\nAuthor: A B <a@example.org>\nDate:   Fri Jan 2 03:04:05 2026 +0000\n\n    fix: Limit",
+    ],
+)
+def test_a_pasted_commit_is_answered_by_its_lines_where_they_are_now(index: Index, tree: Path, form: str) -> None:
+    limited = git(tree, "rev-parse", "limited")
+    answer = index.search(Query(form.format(id=limited, short=f"{limited[:9]}")))
+    first = answer.hits[0]
+    assert (first.path, first.asked_line, answer.confidence) == ("src/app.py", 6, Confidence.HIGH)
+
+
+def test_a_commit_that_git_does_not_have_is_never_sure(index: Index) -> None:
+    for form in ("{}", "commit {}", "what did {} change", "{} Limit retries of requests"):
+        for name in ("3f2a1bc9d", "9c0ffee" * 5 + "ab1de"):
+            assert index.search(Query(form.format(name))).confidence is not Confidence.HIGH
+
+
+def test_lines_of_git_blame_in_any_form_are_read_without_their_head(index: Index) -> None:
+    for head in (
+        "3f2a1bc9d 2) ",
+        "3f2a1bc9d\t(A B\t2026-01-02 03:04:05 +0000\t2)",
+        "^f2a1bc9 (A B 2026-01-02 03:04:05 +0000 2) ",
+    ):
+        first = index.search(Query(f"{head}    limit = 3")).hits[0]
+        assert (first.path, first.start_line <= 6 <= first.end_line) == ("src/app.py", True)

@@ -53,6 +53,21 @@ FILES = {
     "chart/values.schema.json": '{"properties": {"worker": {"properties": {"probe": '
     '{"properties": {"path": {"type": "string"}}}}}}}\n',
     "chart/README.md": "# Install\n\nhelm upgrade --install web ./chart --set worker.probe.path=/x\n",
+    "web/routes.py": 'router.get("/parcels/{id}/stops", stops)\nrouter.post("/parcels", add)\n',
+    "boot/application.yml": "spring:\n  data-source:\n    url: x\n  mail:\n    url: y\nurl: z\n",
+    "cmd/flags.go": 'package cmd\n\nfunc init() {\n\tviper.SetEnvPrefix("PD")\n'
+    '\tflags.String("depot.outbox", "a", "the outbox")\n\tflags.Bool("quiet-doors", true, "no bell")\n}\n\n'
+    'func run() {\n\topen(flags.GetString("depot.outbox"))\n}\n',
+    "conf/settings.py": 'class Settings(BaseSettings):\n    model_config = SettingsConfigDict(env_prefix="LMP_")\n\n'
+    "    retry_limit: int = 3\n",
+    "completions/depot.bash": 'complete -W "--quiet-doors --no-quiet-doors" depot\n',
+    "db/schema.rb": 'create_table "lockers" do |t|\n  t.string "door_code"\nend\n\n'
+    'create_table "vans" do |t|\n  t.string "door_code"\n  t.integer "driver_id", null: false\nend\n',
+    "app/models/van.rb": "class Van\n  validates :door_code\n  door_code = 1\nend\n",
+    "store/locker.go": "package store\n\ntype Locker struct {\n\tDoorCode string\n}\n",
+    "fleet/models.py": "class Wheel(models.Model):\n    serial = models.CharField(unique=True)\n",
+    "bin/rotate": "#!/bin/sh\nrm -f old\n",
+    "docs/rotate.md": "# Rotate\n\nEvery 5 minutes the bin rotates its log: run rotate.\n",
     "util/list.go": "package util\n\n// List keeps items, to push to and pop from.\ntype List struct{}\n\n"
     "func (l *List) Push(item string) {}\n\nfunc decode(raw string) string {\n\treturn raw\n}\n",
 }  # fmt: skip
@@ -127,6 +142,89 @@ def test_of_equal_messages_that_in_the_file_of_the_line_comes_first(index: Index
 def test_what_a_tool_prints_is_found_where_it_is_made(index: Index, text: str, path: str, line: int) -> None:
     hit = ask(index, text).hits[0]
     assert (hit.path, hit.asked_line) == (path, line)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("* Connected to localhost port 80\n> GET /parcels/7/stops HTTP/1.1\n> Host: a\n>\n< HTTP/1.1 500 Error", 1),
+        ("> POST /parcels HTTP/1.1\n> Host: a\n> Accept: */*\n>\n< HTTP/1.1 201 Created\n< X: y", 2),
+        ("curl 'https://a.example/parcels/7/stops?page=2' -H 'accept: */*' --compressed", 1),
+        ("curl https://a.example/parcels -H 'a: b' --data-raw '{}'", 2),
+        (
+            json.dumps({"request": {"method": "POST", "url": "http://a/parcels", "httpVersion": "h2"}}, indent=2),
+            2,
+        ),
+        (json.dumps({"request": "GET /parcels/7/stops HTTP/1.1", "status": 500, "user": "a"}), 1),
+        (json.dumps({"level": "info", "ts": 1, "msg": LOST, "request": {"method": "POST", "uri": "/parcels"}}), 2),
+    ],
+)
+def test_a_request_as_tools_print_it_is_answered_by_its_route(index: Index, text: str, line: int) -> None:
+    answer = ask(index, text)
+    assert (answer.hits[0].path, answer.hits[0].asked_line) == ("web/routes.py", line)
+    assert answer.confidence is Confidence.HIGH
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "line"),
+    [
+        ("SPRING_DATASOURCE_URL", "boot/application.yml", 3),
+        ("export SPRING_MAIL_URL=z", "boot/application.yml", 5),
+        ("PD_DEPOT_OUTBOX=b", "cmd/flags.go", 5),
+        ("LMP_RETRY_LIMIT", "conf/settings.py", 4),
+        ("--no-quiet-doors", "cmd/flags.go", 6),
+        ("what does --depot.outbox do", "cmd/flags.go", 5),
+    ],
+)
+def test_a_variable_or_an_option_that_is_not_written_so_is_answered_by_what_it_sets(
+    index: Index, text: str, path: str, line: int
+) -> None:
+    answer = ask(index, text)
+    assert (answer.hits[0].path, answer.hits[0].asked_line) == (path, line)
+    assert answer.confidence is Confidence.HIGH
+
+
+@pytest.mark.parametrize("text", ["PD_FLORIN_WICKET=1", "SPRING_FLORIN_URL", "--no-florin-wicket"])
+def test_a_variable_or_an_option_of_another_program_is_not_sure(index: Index, text: str) -> None:
+    assert ask(index, text).confidence is not Confidence.HIGH
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "line"),
+    [
+        (
+            "constraint failed: UNIQUE constraint failed: vans.door_code (2067)",
+            "db/schema.rb",
+            6,
+        ),
+        ("NOT NULL constraint failed: vans.driver_id", "db/schema.rb", 7),
+        ('null value in column "door_code" of relation "lockers" violates not-null constraint', "db/schema.rb", 2),
+        ('duplicate key value violates unique constraint "vans_door_code_key"', "db/schema.rb", 6),
+        ("Duplicate entry '7' for key 'lockers.index_lockers_on_door_code'", "db/schema.rb", 2),
+        ("Index Scan using fleet_wheel_serial_1a2b3c4d_uniq on fleet_wheel  (cost=0.1..2.2)", "fleet/models.py", 2),
+    ],
+)
+def test_a_constraint_that_a_database_named_is_answered_by_its_column(
+    index: Index, text: str, path: str, line: int
+) -> None:
+    answer = ask(index, text)
+    assert (answer.hits[0].path, answer.hits[0].asked_line) == (path, line)
+
+
+def test_a_line_of_cron_is_answered_by_its_script(index: Index) -> None:
+    for text in (
+        "*/5 * * * * cd /srv/depot && ./bin/rotate --all >> /var/log/rotate.log 2>&1",
+        "0 3 * * 1-5 root /opt/depot/bin/rotate",
+        "@daily bash bin/rotate > /dev/null",
+    ):
+        assert ask(index, text).hits[0].path == "bin/rotate"
+
+
+@pytest.mark.parametrize(
+    "text", ["UNIQUE constraint failed: florins.wicket", 'violates unique constraint "florins_wicket_key"']
+)
+def test_a_column_that_no_table_has_is_not_sure(index: Index, text: str) -> None:
+    assert ask(index, text).confidence is not Confidence.HIGH
 
 
 def test_a_metric_with_a_beginning_that_no_program_has_is_not_sure(index: Index) -> None:
