@@ -103,6 +103,13 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
             ("prolog", _lines(r":-\s*\w|[a-z]\w*\([^()\n]{0,200}\)\s*:-")),
         ),
         ".r": (("rebol", _lines(r"REBOL\s*\[")),),
+        # Smalltalk and templates have the suffix, too.
+        ".st": (
+            (
+                "structuredtext",
+                _lines(r"(?:FUNCTION_BLOCK|FUNCTION|PROGRAM|INTERFACE|METHOD|NAMESPACE)[ \t]+\w|VAR_GLOBAL\b|TYPE\b"),
+            ),
+        ),
         ".ts": (("xml", _XML),),
         ".v": (
             (

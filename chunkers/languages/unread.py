@@ -2,7 +2,7 @@
 
 import re
 
-from cqm.chunkers.languages.model import LinePatterns
+from cqm.chunkers.languages.line_patterns import LinePatterns
 
 _ROW = rb"(?P<row>\n(?:[ \t\r]*+\n)*+)"
 _BRACKETS = _ROW + rb"|(?P<sign>[][{}();])"

@@ -951,6 +951,19 @@ EXPECTED = {
         53-53 dependency rules_go
         55-56 variable go_sdk
     """,
+    "structuredtext": """
+        1-6 class FB_Belt
+        7-20 class FB_Belt
+        21-28 method FB_Belt.Count
+        30-34 property FB_Belt.Total
+        36-39 method FB_Belt.Reset
+        41-47 type E_State
+        49-52 struct ST_Part
+        53-53 statement
+        55-60 function F_Twice
+        62-65 interface I_Belt
+        67-72 module MAIN
+    """,
     "swift": """
         1-2 imports
         4-5 variable maximumVolume

@@ -5,7 +5,7 @@ import pytest
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.code.syntax import parse
 from cqm.chunkers.grammars import grammar
-from cqm.chunkers.languages.model import LinePatterns
+from cqm.chunkers.languages.line_patterns import LinePatterns
 from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Definition, Document
 from cqm.chunkers.recovery.branches import blank

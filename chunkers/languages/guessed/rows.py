@@ -9,12 +9,12 @@ from cqm.chunkers.languages.further.lisp import USAGE as LISP
 from cqm.chunkers.languages.guessed.lines import OWN_LINES, PACK_LINES, only, patterns_of
 from cqm.chunkers.languages.guessed.rules import GuessedRules
 from cqm.chunkers.languages.hazards import nests_expressions
+from cqm.chunkers.languages.line_patterns import LinePatterns
 from cqm.chunkers.languages.model import (
     IMPORTS,
     LEADING,
     Found,
     Language,
-    LinePatterns,
     NodeTypes,
     Rule,
     blank,
