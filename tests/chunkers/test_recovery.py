@@ -517,6 +517,27 @@ def test_a_match_with_flags_or_a_last_index_of_perl_costs_no_sub() -> None:
     assert [(it.name, it.is_guessed) for it in found] == [("one", False), ("two", False)]
 
 
+def test_signs_other_than_slashes_around_letters_and_patterns_of_perl_cost_no_sub() -> None:
+    text = (
+        "sub one {\n  $uri =~ tr#\\\\#/# if ($win);\n  $uri .= '/' if ($uri =~ m#^[a-z]+://[^/]+$#i);\n"
+        "  $last = $#list;\n}\n\nsub two { 1 }\n"
+    )
+    report = chunk(Document("a.pl", text))
+    found = [it for part in report.chunks for it in part.definitions]
+    assert (report.warnings, [(it.name, it.is_guessed) for it in found]) == ((), [("one", False), ("two", False)])
+
+
+def test_markup_in_a_program_of_ocaml_costs_no_function() -> None:
+    text = (
+        "let page title =\n  <html>\n%   items |> List.iter begin fun it ->\n      <p class='a'><%s it %>, it's</p>\n"
+        "%   end;\n\n  </html>\n\nlet last x =\n  x + 1\n\nlet text = {|\n<p>\n|}\n\nlet is_less a b =\n  a\n  <b\n"
+    )
+    report = chunk(Document("a.eml.ml", text))
+    found = [(it.name, it.line, it.end_line) for part in report.chunks for it in part.definitions]
+    assert report.warnings == ()
+    assert found == [("page", 1, 2), ("last", 9, 10), ("text", 12, 14), ("is_less", 16, 18)]
+
+
 def test_what_a_broken_text_tells_does_not_depend_on_the_texts_before_it() -> None:
     # The grammar of Jsonnet begins with an open string where the text before it had one.
     text = "'\nlocal title(name, suffix='') = name;\n{ extra: 'a', port: title('b') }\n"
