@@ -116,7 +116,15 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
                 "coq",
                 _lines(r"(?:From \S+ )?Require (?:Import|Export)?\b|(?:Theorem|Lemma|Proof|Qed|Fixpoint|Inductive)\b"),
             ),
-            ("v", _lines(r"(?:pub )?fn (?:\(.{1,60}\) )?\w+\(|module main\s*$|import \w+\s*$")),
+            (
+                "v",
+                _lines(
+                    r"(?:pub )?fn (?:\(.{1,60}\) )?(?:C\.|JS\.)?\w+(?:\[\w+\])?\(|module main\s*$"
+                    r"|import \w+(?:\.\w+)*\s*$"
+                    r"|pub (?:const|enum|struct|union|interface|type) \w|#(?:flag|include|pkgconfig) |__global\b"
+                    r"|const \w+ = |(?:struct|enum|interface) (?!packed\b)\w+ \{"
+                ),
+            ),
         ),
     }
 )

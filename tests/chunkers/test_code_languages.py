@@ -701,6 +701,14 @@ EXPECTED = {
         38-41 function add
         43-48 function main
     """,
+    "openscad": """
+        1-3 statement
+        5-8 variable width
+        10-16 function volume
+        17-24 function box
+        26-26 function lid
+        28-28 statement
+    """,
     "pascal": """
         1-1 module ShopOrders
         3-3 module ShopOrders

@@ -793,6 +793,60 @@ EXPORT void a_log (const char *format, ...) CHECK_PRINTF (1);
         {"a_putf": 2, "a_log": 3},
         set(),
     ),
+    "gleam: constructors": (
+        "a.gleam",
+        """\
+pub type Shape {
+  Circle(radius: Float)
+  Square(
+    Int,
+  )
+  Point
+}
+pub type Only { Only }
+pub type Alias = List
+""",
+        {"Shape": 1, "Shape.Circle": 2, "Shape.Square": 3, "Shape.Point": 6, "Only": 8, "Only.Only": 8, "Alias": 9},
+        {"Shape.Int", "Alias.List"},
+    ),
+    "odin: variables, typed constants, fields and values": (
+        "a.odin",
+        """\
+package a
+MAX : int : 3
+cache: map[string]int
+width, height : i32 = 1, 2
+count := 0
+Shape :: struct {
+    using pos: [2]f32,
+    w, h: int, // sizes
+}
+Kind :: enum u8 {
+    Small = 1,
+    Large,
+}
+main :: proc() {
+    local: int
+}
+""",
+        {
+            "MAX": 2, "cache": 3, "width": 4, "count": 5, "Shape": 6, "Shape.pos": 7, "Shape.w": 8, "Shape.h": 8,
+            "Kind": 10, "Kind.Small": 11, "Kind.Large": 12, "main": 14,
+        },
+        {"local", "main.local"},
+    ),
+    "thrift: fields and values": (
+        "a.thrift",
+        "struct A { 1: required i64 id,\n 2: list<string> names = [] }\nenum E { ONE = 1,\n TWO }\n",
+        {"A": 1, "A.id": 1, "A.names": 2, "E": 3, "E.ONE": 3, "E.TWO": 4},
+        {"A.1:", "A.2:", "E.E"},
+    ),
+    "v: declarations without a function": (
+        "a.v",
+        "module lapack64\n\npub const bad_uplo = 'lapack'\n\npub enum Kind as u8 {\n\tsmall\n}\n",
+        {"bad_uplo": 3, "Kind": 5},
+        set(),
+    ),
     "nim: sections, fields and values": (
         "a.nim",
         """\

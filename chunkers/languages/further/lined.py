@@ -229,16 +229,21 @@ ELM = _row(
     above=r"[a-z]\w*\s*:(?!:)",
 )
 
-GLEAM = _row(
-    "gleam",
-    (".gleam",),
-    r"\s*//",
-    (
-        ("function", r"(?:pub\s+)?fn\s+(?P<name>\w+)"),
-        ("type", r"(?:pub\s+)?(?:opaque\s+)?type\s+(?P<name>\w+)"),
-        ("constant", r"(?:pub\s+)?const\s+(?P<name>\w+)"),
+GLEAM = _more(
+    _row(
+        "gleam",
+        (".gleam",),
+        r"\s*//",
+        (
+            ("function", r"(?:pub\s+)?fn\s+(?P<name>\w+)"),
+            ("type", r"(?:pub\s+)?(?:opaque\s+)?type\s+(?P<name>\w+)"),
+            ("constant", r"(?:pub\s+)?const\s+(?P<name>\w+)"),
+        ),
+        has_braces=True,
     ),
-    has_braces=True,
+    LineParts(
+        frozenset({"type"}), "constant", r"(?:  |\t)(?P<names>[A-Z]\w*)\s*(?:\(.*)?$", r".*\{\s*(?P<names>[A-Z]\w*)"
+    ),
 )
 
 TCL = _row(
@@ -287,15 +292,31 @@ D = _row(
     has_braces=True,
 )
 
-ODIN = _row(
-    "odin",
-    (".odin",),
-    r"\s*//|\s*/\*",
+ODIN = _more(
+    _row(
+        "odin",
+        (".odin",),
+        r"\s*//|\s*/\*",
+        (
+            ("function", rf"{_ID}\s*::\s*(?:#\w+\s+)*proc\b"),
+            ("struct", rf"{_ID}\s*::\s*(?:distinct\s+)?(?:struct|union|bit_field)\b"),
+            ("enum", rf"{_ID}\s*::\s*enum\b"),
+            ("constant", rf"(?<!\s){_ID}\s*:(?:[^:=\n]*[^:=\s\n])?\s*:(?!=)"),
+            ("variable", rf"(?<!\s){_ID}\s*(?:,\s*\w+\s*)*:"),
+        ),
+        has_braces=True,
+    ),
+    LineParts(frozenset({"struct"}), "property", r"\s+(?:using\s+)?(?P<names>[A-Za-z_]\w*(?:\s*,\s*\w+)*)\s*:(?![:=])"),
+    LineParts(frozenset({"enum"}), "constant", r"\s+(?P<names>[A-Za-z_]\w*\s*(?:[=,].*|//.*)?)$"),
+)
+
+OPENSCAD = _row(
+    "openscad",
+    (".scad",),
+    _SLASH_COMMENT,
     (
-        ("function", rf"{_ID}\s*::\s*(?:#\w+\s+)*proc\b"),
-        ("struct", rf"{_ID}\s*::\s*(?:distinct\s+)?(?:struct|union|bit_field)\b"),
-        ("enum", rf"{_ID}\s*::\s*enum\b"),
-        ("constant", rf"(?<!\s){_ID}\s*::"),
+        ("function", r"(?:module|function)\s+(?P<name>\w+)\s*\("),
+        ("variable", r"(?<!\s)(?P<name>\$?[A-Za-z_]\w*)\s*=(?!=)"),
     ),
     has_braces=True,
 )
@@ -316,4 +337,4 @@ JUST = replace(
 )
 
 
-ROWS = (JUST, VISUAL_BASIC, WGSL, NIM, CRYSTAL, STRUCTURED_TEXT, ELM, GLEAM, TCL, COFFEESCRIPT, D, ODIN)
+ROWS = (JUST, OPENSCAD, VISUAL_BASIC, WGSL, NIM, CRYSTAL, STRUCTURED_TEXT, ELM, GLEAM, TCL, COFFEESCRIPT, D, ODIN)
