@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -57,7 +58,7 @@ class LinePatterns:
 
 
 class CompiledLines(NamedTuple):
-    """The same, compiled."""
+    """The same, compiled; `any_declaration` and `any_end` spare most rows a try of each pattern."""
 
     declarations: tuple[tuple[str, re.Pattern[str]], ...]
     comment: re.Pattern[str]
@@ -66,6 +67,8 @@ class CompiledLines(NamedTuple):
     has_braces: bool
     sections: tuple[tuple[re.Pattern[str], str, re.Pattern[str]], ...]
     ends: tuple[tuple[str, re.Pattern[str]], ...]
+    any_declaration: re.Pattern[str]
+    any_end: re.Pattern[str]
 
 
 class CompiledParts(NamedTuple):
@@ -100,4 +103,12 @@ def compiled(patterns: LinePatterns) -> CompiledLines:
     comment, closing, above = map(re.compile, (patterns.comment, patterns.closing, patterns.above))
     sections = tuple((re.compile(head), kind, re.compile(row)) for head, kind, row in patterns.sections)
     ends = tuple((kind, re.compile(pattern)) for kind, pattern in patterns.ends)
-    return CompiledLines(declarations, comment, closing, above, patterns.has_braces, sections, ends)
+    nameless = (pattern.replace("(?P<name>", "(?:") for _, pattern in patterns.declarations)
+    any_declaration, any_end = map(_any_of, (nameless, (pattern for _, pattern in patterns.ends)))
+    return CompiledLines(
+        declarations, comment, closing, above, patterns.has_braces, sections, ends, any_declaration, any_end
+    )
+
+
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) or r"(?!)")

@@ -94,6 +94,8 @@ class _Walk:
 
     def end_by_word(self, line: str, row: int) -> None:
         """Close the innermost declaration ended by the words of a row, and those left open in it."""
+        if not (self.around and self.patterns.any_end.match(line)):
+            return
         for kind, pattern in self.patterns.ends:
             place = next((at for at in range(len(self.around) - 1, -1, -1) if self.around[at][0].kind == kind), -1)
             if place >= 0 and pattern.match(line):
@@ -171,6 +173,8 @@ def outline_by_lines(lines: "Sequence[str]", first: int, end: int, patterns: "Li
 
 def _declared(line: str, patterns: "CompiledLines") -> tuple[str, str] | None:
     """Return kind and name of a line's first matching pattern."""
+    if not patterns.any_declaration.match(line):
+        return None
     matches = ((kind, pattern.match(line)) for kind, pattern in patterns.declarations)
     return next(((kind, found["name"]) for kind, found in matches if found), None)
 
