@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cqm.chunkers.code.outline import TYPES, Mark, Place, applied, failed, outline
 from cqm.chunkers.languages.model import COMMENT, COMPONENT, GROUP, IMPORTS, LEADING, first_named
 from cqm.chunkers.model import Definition, maker
+from cqm.chunkers.recovery.by_lines import parts_by_lines
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from cqm.chunkers.code.source import Source
+    from cqm.chunkers.languages.line_patterns import LinePatterns
     from cqm.chunkers.languages.model import Language, Part, PartRule
 
 _NO_DEFINITIONS = frozenset({COMMENT, LEADING, GROUP, IMPORTS, "statement", "extension"})
@@ -73,6 +75,8 @@ def definitions_of(
             if has_equations:
                 told.update(it.name for _, it in parts)
             yield from parts
+        if mark.is_guessed and is_symbol and language.by_lines is not None and language.by_lines.parts:
+            yield from _parts_by_lines(mark, language.by_lines, source)
         if has_equations:
             told.add(_told_as(mark))
         if mark.members:
@@ -267,6 +271,18 @@ def _parts_of(
         last -= column == 0 and last > line
         qualified = f"{around}.{name}" if around else name
         yield source.starts[first], _made(qualified, kind or mark.kind, first + 1, line + 1, last + 1)
+
+
+def _parts_by_lines(mark: Mark, patterns: "LinePatterns", source: "Source") -> "Iterator[tuple[int, Definition]]":
+    """Yield the definitions of a guessed symbol's parts, told by its rows outside its members."""
+    rows: list[int] = []
+    first = mark.first
+    for member in mark.members:
+        rows += range(first, member.first)
+        first = max(first, member.last + 1)
+    rows += range(first, mark.last + 1)
+    for row, kind, name in parts_by_lines(source.lines, rows, mark.kind, patterns):
+        yield source.starts[row], _made(f"{mark.name}.{name}", kind, row + 1, row + 1, row + 1, True)  # noqa: FBT003
 
 
 def declared_row(mark: Mark) -> int:

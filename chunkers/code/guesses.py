@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from cqm.chunkers.code.outline import Mark, Place, identity_of, ungrouped
 from cqm.chunkers.code.syntax import changed_rows
-from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found, compiled
+from cqm.chunkers.languages.line_patterns import compiled
+from cqm.chunkers.languages.model import COMMENT, GROUP, IMPORTS, LEADING, Found
 from cqm.chunkers.model import later
 from cqm.chunkers.recovery.by_lines import HOLDERS, NOTE_ENDS, outline_by_lines
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _KEPT = frozenset({COMMENT, LEADING, IMPORTS})
 _TITLED = frozenset({"section", "scenario", "feature"})
 """Kinds named by titles of several words."""
-_ARGUMENTS = later(r"(?P<kept>`[^`]*`)|<[^<>]*>|\s")
+_ARGUMENTS = later(r"(?P<kept>`[^`]*`)|(?<=\w)<[^<>]*>|\s")
 _DEFINE = later(r"[ \t]{0,40}#[ \t]{0,40}define[ \t]{1,40}(?P<name>\w{1,200})")
 _HEAD = later(rb"[A-Za-z_][^;(]*\([^;]*[)\w{,][ \t\r]*$")
 """A possible head of a function with the body of another."""

@@ -103,13 +103,28 @@ SUFFIXES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyTy
             ("prolog", _lines(r":-\s*\w|[a-z]\w*\([^()\n]{0,200}\)\s*:-")),
         ),
         ".r": (("rebol", _lines(r"REBOL\s*\[")),),
+        # Smalltalk and templates have the suffix, too.
+        ".st": (
+            (
+                "structuredtext",
+                _lines(r"(?:FUNCTION_BLOCK|FUNCTION|PROGRAM|INTERFACE|METHOD|NAMESPACE)[ \t]+\w|VAR_GLOBAL\b|TYPE\b"),
+            ),
+        ),
         ".ts": (("xml", _XML),),
         ".v": (
             (
                 "coq",
                 _lines(r"(?:From \S+ )?Require (?:Import|Export)?\b|(?:Theorem|Lemma|Proof|Qed|Fixpoint|Inductive)\b"),
             ),
-            ("v", _lines(r"(?:pub )?fn (?:\(.{1,60}\) )?\w+\(|module main\s*$|import \w+\s*$")),
+            (
+                "v",
+                _lines(
+                    r"(?:pub )?fn (?:\(.{1,60}\) )?(?:C\.|JS\.)?\w+(?:\[\w+\])?\(|module main\s*$"
+                    r"|import \w+(?:\.\w+)*\s*$"
+                    r"|pub (?:const|enum|struct|union|interface|type) \w|#(?:flag|include|pkgconfig) |__global\b"
+                    r"|const \w+ = |(?:struct|enum|interface) (?!packed\b)\w+ \{"
+                ),
+            ),
         ),
     }
 )

@@ -8,6 +8,7 @@ __all__ = [
     "functional",
     "hazards",
     "kotlin",
+    "line_patterns",
     "managed",
     "model",
     "native",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from cqm.chunkers.languages.line_patterns import LinePatterns
 from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
@@ -141,45 +142,6 @@ def words(listed: str, after: bytes) -> tuple[bytes, ...]:
     A pattern beginning with a word is found eight times as fast as one beginning with a choice of words.
     """
     return tuple(word.encode() + after for word in listed.split())
-
-
-@dataclass(frozen=True, slots=True)
-class LinePatterns:
-    """Patterns of declarations for a program without a syntax tree, tried on each line.
-
-    They are texts: compiling those of all languages took a tenth of each start of a command. See `compiled`.
-
-    Attributes:
-        declarations: kinds with patterns; the first match at the beginning of a line counts, and has a group "name".
-        comment: begins a line without code.
-        closing: begins a line ending or continuing the block of the same indentation.
-        above: a line belonging to the declaration below it, such as a decorator.
-        has_braces: whether a declaration lasts as long as its braces are open; indentation alone tells otherwise.
-    """
-
-    declarations: tuple[tuple[str, str], ...]
-    comment: str = r"\s*(?://|/\*|\*(?!\w))"
-    closing: str = r"\s*(?:[\])}>{]|(?:else|catch|finally|end)\b)"
-    above: str = r"\s*(?:@|\[|#\[|template\b)"
-    has_braces: bool = True
-
-
-class CompiledLines(NamedTuple):
-    """The same, compiled."""
-
-    declarations: tuple[tuple[str, re.Pattern[str]], ...]
-    comment: re.Pattern[str]
-    closing: re.Pattern[str]
-    above: re.Pattern[str]
-    has_braces: bool
-
-
-@functools.cache
-def compiled(patterns: LinePatterns) -> CompiledLines:
-    """Compile the patterns of a language when it is first needed."""
-    declarations = tuple((kind, re.compile(pattern)) for kind, pattern in patterns.declarations)
-    comment, closing, above = map(re.compile, (patterns.comment, patterns.closing, patterns.above))
-    return CompiledLines(declarations, comment, closing, above, patterns.has_braces)
 
 
 Restated = Callable[[bytes, Sequence[tuple[int, int]], Callable[[bytes], bool]], bytes]

@@ -2,7 +2,9 @@
 
 import re
 
-from cqm.chunkers.languages.model import LinePatterns
+from cqm.chunkers.languages.line_patterns import LinePatterns
+from cqm.chunkers.languages.model import blank
+from cqm.chunkers.model import later
 
 _ROW = rb"(?P<row>\n(?:[ \t\r]*+\n)*+)"
 _BRACKETS = _ROW + rb"|(?P<sign>[][{}();])"
@@ -293,3 +295,37 @@ ELIXIR_LINES = _lines(
     ("function", r"defp?\s+(?P<name>[\w?!]+)"),
     ("macro", r"defmacrop?\s+(?P<name>[\w?!]+)"),
 )
+
+
+_MARKUP = later(rb"<(?:[a-zA-Z!][^\s<>]*(?:[\s>]|$)|%)")
+_BEFORE_MARKUP = later(rb"(?:=|->|\bin|\bbegin|\bthen|\belse|\bdo|[;(@])[ \t\r]*$")
+
+
+def without_markup(source: bytes) -> bytes:
+    """Write empty texts for the markup in templates, programs of OCaml: "let page = <p><%s text %></p>" on two rows.
+
+    It begins below an unfinished row and lasts as long as rows are not indented less.
+    """
+    if b"</" not in source and b"<%" not in source:
+        return source
+    result: list[bytes] = []
+    before, inside = b"", -1
+    for row in source.split(b"\n"):
+        bare = row.lstrip()
+        indentation = len(row) - len(bare)
+        if inside >= 0 and bare and indentation < inside and not bare.startswith(b"%"):
+            inside = -1
+        begins = inside < 0 and _MARKUP.match(bare) is not None and _BEFORE_MARKUP.search(before) is not None
+        if begins:
+            inside = indentation
+        if inside >= 0:
+            blanked_row = blank(row)
+            result.append(blanked_row[:indentation] + b'""' + blanked_row[indentation + 2 :] if begins else blanked_row)
+        else:
+            result.append(row)
+        before = row[-_END:] if bare else before
+    return b"\n".join(result)
+
+
+_END = 80
+"""Bytes of a row that tell if it is finished."""

@@ -30,6 +30,8 @@ _BESIDE = _TITLED | {GENERATED.name}
 _HIGHEST = 3
 """The highest grade of a definition."""
 
+_CLASS = re.compile(r"\.-?[A-Za-z_][\w-]*")
+"""A selector of a class, or a member without its owner."""
 _NOT_SPELLED = re.compile(r"[^\w.]|_")
 
 
@@ -42,7 +44,8 @@ def exact_first(
     before members of the same name, unless the question names their container, or the definition is in a test or
     example, where it may be a title. One in the file of its name comes before the others, and handwritten code before
     generated files. Each of these adds a part to the score large enough to stand above the rest. Before fields alone
-    comes the best chunk of a file of the name: `Args` may be a field, or all of `args.go`.
+    comes the best chunk of a file of the name: `Args` may be a field, or all of `args.go`. A name written with a dot,
+    such as `.navigation`, means no file: rules of style sheets with this selector come first.
 
     Parameters:
         question: anything but a name or a word changes nothing.
@@ -50,7 +53,10 @@ def exact_first(
         mentioning: ids of the chunks containing the word, if they are few.
     """
     grades = _grades(question.symbol, ranked)
-    if max(grades.values(), default=0) == 1:
+    selector = question.text.strip().strip("`'\"")
+    if _CLASS.fullmatch(selector):
+        grades |= _rules_of(selector, ranked)
+    elif max(grades.values(), default=0) == 1:
         grades |= _files_before_fields(question.symbol, ranked, grades)
     grades |= _above_generated(ranked, grades)
     first = {name: grade + bool(mentioning) for name, grade in grades.items() if grade}
@@ -97,6 +103,16 @@ def _files_before_fields(symbol: str, ranked: Sequence[Ranked], grades: Mapping[
         return {}
     best = {entry.candidate.path: entry.candidate.id for entry in reversed(ranked)}
     return {name: 2 for path, name in best.items() if _plain(PurePosixPath(path).stem) == wanted}
+
+
+def _rules_of(selector: str, ranked: Sequence[Ranked]) -> dict[str, int]:
+    """Grade the chunks with a rule for just this selector, or for a list with it, above all others."""
+    having = (it.candidate for it in ranked if selector.lower() in it.candidate.lowered)
+    return {
+        it.id: _HIGHEST + 1
+        for it in having
+        if any(selector == one.strip() for name in it.defines for one in name.split(","))
+    }
 
 
 def _above_generated(ranked: Sequence[Ranked], grades: Mapping[str, int]) -> dict[str, int]:

@@ -88,7 +88,7 @@ _IN_FOLDERS = """
 _SUFFIXES = """
     py pyi pyx rs go js mjs cjs jsx ts mts cts tsx java kt kts scala groovy rb php c h cc cpp cxx hpp hh m mm swift
     cs fs vb lua pl pm r jl dart ex exs erl hs clj cljs ml mli sql sh bash zsh fish ps1 bat cmd html htm css scss
-    less vue svelte md mdx rst adoc txt tex ipynb proto graphql tf bicep cmake nim zig d v sol el lisp svg
+    less vue svelte md mdx rst adoc txt tex ipynb proto graphql tf bicep cmake nim zig d v st scad sol el lisp svg
 """
 """Endings of the names of programs and documents."""
 _SOURCE = frozenset(_SUFFIXES.split())

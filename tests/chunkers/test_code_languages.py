@@ -701,6 +701,14 @@ EXPECTED = {
         38-41 function add
         43-48 function main
     """,
+    "openscad": """
+        1-3 statement
+        5-8 variable width
+        10-16 function volume
+        17-24 function box
+        26-26 function lid
+        28-28 statement
+    """,
     "pascal": """
         1-1 module ShopOrders
         3-3 module ShopOrders
@@ -950,6 +958,19 @@ EXPECTED = {
         51-51 module site
         53-53 dependency rules_go
         55-56 variable go_sdk
+    """,
+    "structuredtext": """
+        1-6 class FB_Belt
+        7-20 class FB_Belt
+        21-28 method FB_Belt.Count
+        30-34 property FB_Belt.Total
+        36-39 method FB_Belt.Reset
+        41-47 type E_State
+        49-52 struct ST_Part
+        53-53 statement
+        55-60 function F_Twice
+        62-65 interface I_Belt
+        67-72 module MAIN
     """,
     "swift": """
         1-2 imports

@@ -793,6 +793,205 @@ EXPORT void a_log (const char *format, ...) CHECK_PRINTF (1);
         {"a_putf": 2, "a_log": 3},
         set(),
     ),
+    "gleam: constructors": (
+        "a.gleam",
+        """\
+pub type Shape {
+  Circle(radius: Float)
+  Square(
+    Int,
+  )
+  Point
+}
+pub type Only { Only }
+pub type Alias = List
+""",
+        {"Shape": 1, "Shape.Circle": 2, "Shape.Square": 3, "Shape.Point": 6, "Only": 8, "Only.Only": 8, "Alias": 9},
+        {"Shape.Int", "Alias.List"},
+    ),
+    "odin: variables, typed constants, fields and values": (
+        "a.odin",
+        """\
+package a
+MAX : int : 3
+cache: map[string]int
+width, height : i32 = 1, 2
+count := 0
+Shape :: struct {
+    using pos: [2]f32,
+    w, h: int, // sizes
+}
+Kind :: enum u8 {
+    Small = 1,
+    Large,
+}
+main :: proc() {
+    local: int
+}
+""",
+        {
+            "MAX": 2,
+            "cache": 3,
+            "width": 4,
+            "count": 5,
+            "Shape": 6,
+            "Shape.pos": 7,
+            "Shape.w": 8,
+            "Shape.h": 8,
+            "Kind": 10,
+            "Kind.Small": 11,
+            "Kind.Large": 12,
+            "main": 14,
+        },
+        {"local", "main.local"},
+    ),
+    "thrift: fields and values": (
+        "a.thrift",
+        "struct A { 1: required i64 id,\n 2: list<string> names = [] }\nenum E { ONE = 1,\n TWO }\n",
+        {"A": 1, "A.id": 1, "A.names": 2, "E": 3, "E.ONE": 3, "E.TWO": 4},
+        {"A.1:", "A.2:", "E.E"},
+    ),
+    "v: declarations without a function": (
+        "a.v",
+        "module lapack64\n\npub const bad_uplo = 'lapack'\n\npub enum Kind as u8 {\n\tsmall\n}\n",
+        {"bad_uplo": 3, "Kind": 5},
+        set(),
+    ),
+    "nim: sections, fields and values": (
+        "a.nim",
+        """\
+const
+  Query = \"\"\"{
+"kind": 1
+type
+  No = int
+}\"\"\"
+  Limit*: int = 3
+type
+  Id* = distinct int
+  Node* {.pure.} = ref object of RootObj
+    ## A note: no field.
+    name*, `type`*: Table[string, seq[int]]
+    case kind: Kind
+    of Kind.Leaf: value*: int
+    else: discard
+  Kind = enum
+    Leaf = (1, "leaf"), Branch # the rest
+  Small = enum one, two
+let
+  first = 1
+  second = block:
+    inner = 2
+proc run() =
+  const
+    Local = 1
+""",
+        {
+            "Query": 2,
+            "Limit": 7,
+            "Id": 9,
+            "Node": 10,
+            "Node.name": 12,
+            "Node.type": 12,
+            "Node.kind": 13,
+            "Node.value": 14,
+            "Kind": 16,
+            "Kind.Leaf": 17,
+            "Kind.Branch": 17,
+            "Small.one": 18,
+            "Small.two": 18,
+            "first": 20,
+            "second": 21,
+            "run": 23,
+        },
+        {"No", "kind", "inner", "Local", "Node.else", "Node.of", "Node.A", "run.Local"},
+    ),
+    "crystal: properties, records and values": (
+        "a.cr",
+        """\
+class Shop::Order
+  property id : String = "a, b", lines : Hash(String, Array(Int32))
+  class_getter? open = true
+  getter(total) { sum(1, 2) }
+  private macro define?(name)
+    property inner : Int32
+  end
+  def <=>(other)
+  end
+  def =~(other)
+  end
+  def total=(value)
+  end
+  enum Status
+    Open   = 1 # first
+    Closed
+    def open?
+    end
+  end
+end
+record Point, x : Int32, y : Int32 = 0
+""",
+        {
+            "Shop.Order": 1,
+            "Shop.Order.id": 2,
+            "Shop.Order.lines": 2,
+            "Shop.Order.open": 3,
+            "Shop.Order.total": 4,
+            "Shop.Order.define?": 5,
+            "Shop.Order.<=>": 8,
+            "Shop.Order.=~": 10,
+            "Shop.Order.total=": 12,
+            "Shop.Order.Status.Open": 15,
+            "Shop.Order.Status.Closed": 16,
+            "Shop.Order.Status.open?": 17,
+            "Point": 21,
+            "Point.x": 21,
+            "Point.y": 21,
+        },
+        {"Shop.Order.inner", "Shop.Order.b", "Shop.Order.Int32", "Point.Int32"},
+    ),
+    "structured text in the XML of TwinCAT": (
+        "FB_Belt.TcPOU",
+        """\
+<?xml version="1.0" encoding="utf-8"?>
+<TcPlcObject Version="1.1.0.1">
+  <POU Name="FB_Belt" Id="{1}">
+    <Declaration><![CDATA[(* FUNCTION Not_One *)
+FUNCTION_BLOCK FB_Belt
+VAR
+    bOpen, bShut : BOOL;
+END_VAR]]></Declaration>
+    <Implementation>
+      <ST><![CDATA[CASE eState OF
+    Idle: bOpen := TRUE;
+END_CASE]]></ST>
+    </Implementation>
+    <Method Name="Count" Id="{2}">
+      <Declaration><![CDATA[METHOD INTERNAL Count : BOOL
+VAR_INPUT
+    bLocal : BOOL;
+END_VAR]]></Declaration>
+    </Method>
+    <Property Name="Total" Id="{3}">
+      <Declaration><![CDATA[PROPERTY Total : UINT]]></Declaration>
+      <Get Name="Get" Id="{4}">
+      </Get>
+    </Property>
+    <Action Name="Reset" Id="{5}">
+    </Action>
+  </POU>
+</TcPlcObject>
+""",
+        {
+            "FB_Belt": 5,
+            "FB_Belt.bOpen": 7,
+            "FB_Belt.bShut": 7,
+            "FB_Belt.Count": 15,
+            "FB_Belt.Total": 21,
+            "FB_Belt.Reset": 25,
+        },
+        {"Not_One", "FB_Belt.Idle", "FB_Belt.bLocal", "FB_Belt.Count.bLocal", "FB_Belt.Get"},
+    ),
     "bash: several variables": (
         "a.sh",
         """\

@@ -5,7 +5,7 @@ import pytest
 from cqm.chunkers.chunking import chunk
 from cqm.chunkers.code.syntax import parse
 from cqm.chunkers.grammars import grammar
-from cqm.chunkers.languages.model import LinePatterns
+from cqm.chunkers.languages.line_patterns import LinePatterns
 from cqm.chunkers.languages.table import BY_NAME
 from cqm.chunkers.model import ChunkOptions, Definition, Document
 from cqm.chunkers.recovery.branches import blank
@@ -515,6 +515,27 @@ def test_a_match_with_flags_or_a_last_index_of_perl_costs_no_sub() -> None:
     text = "sub one {\n  if ($css =~ /\\G\\s*([>+~])/gco) { return @$tree[4 .. $#$tree] }\n}\n\nsub two { 1 }\n"
     found = [it for part in chunk(Document("a.pl", text)).chunks for it in part.definitions]
     assert [(it.name, it.is_guessed) for it in found] == [("one", False), ("two", False)]
+
+
+def test_signs_other_than_slashes_around_letters_and_patterns_of_perl_cost_no_sub() -> None:
+    text = (
+        "sub one {\n  $uri =~ tr#\\\\#/# if ($win);\n  $uri .= '/' if ($uri =~ m#^[a-z]+://[^/]+$#i);\n"
+        "  $last = $#list;\n}\n\nsub two { 1 }\n"
+    )
+    report = chunk(Document("a.pl", text))
+    found = [it for part in report.chunks for it in part.definitions]
+    assert (report.warnings, [(it.name, it.is_guessed) for it in found]) == ((), [("one", False), ("two", False)])
+
+
+def test_markup_in_a_program_of_ocaml_costs_no_function() -> None:
+    text = (
+        "let page title =\n  <html>\n%   items |> List.iter begin fun it ->\n      <p class='a'><%s it %>, it's</p>\n"
+        "%   end;\n\n  </html>\n\nlet last x =\n  x + 1\n\nlet text = {|\n<p>\n|}\n\nlet is_less a b =\n  a\n  <b\n"
+    )
+    report = chunk(Document("a.eml.ml", text))
+    found = [(it.name, it.line, it.end_line) for part in report.chunks for it in part.definitions]
+    assert report.warnings == ()
+    assert found == [("page", 1, 2), ("last", 9, 10), ("text", 12, 14), ("is_less", 16, 18)]
 
 
 def test_what_a_broken_text_tells_does_not_depend_on_the_texts_before_it() -> None:

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import BUNDLE
+from cqm.chunkers.languages.line_patterns import LinePatterns
 from cqm.chunkers.languages.model import (
     COMMENT,
     IMPORTS,
     SPLICED,
     Found,
     Language,
-    LinePatterns,
     NodeTypes,
     child_of_type,
     groups,

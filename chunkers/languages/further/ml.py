@@ -25,6 +25,7 @@ from cqm.chunkers.languages.model import (
     text_of,
 )
 from cqm.chunkers.languages.scripting import variable_kind
+from cqm.chunkers.languages.unread import without_markup
 from cqm.chunkers.languages.usage_nodes import UsageNodes
 
 if TYPE_CHECKING:
@@ -215,6 +216,7 @@ OCAML = Language(
         **role(IMPORTS, "open_module", "include_module_type"),
         **groups("ERROR"),
     },
+    removed=(without_markup,),
     nodes=_OCAML_NODES,
     usage=UsageNodes(
         calls=frozenset({"application_expression"}), members=frozenset({"value_path"}), is_called=_is_piped

@@ -24,7 +24,11 @@ _MATCH = later(rb"([=!]~[ \t]*(?:m|qr)?)/((?:[^/\\\n]|\\.)++)/([a-z]*+)")
 _REF = later(rb"(?<![\w$@%&>:{-])ref(?=[ \t]+[$@%])|(?<=\{)ref(?=[ \t]+[$@%])")
 _NOT = later(rb"!(?P<space>[ \t]+)(?=[$@%\w(])")
 _NAMED_ATTRIBUTE = later(rb"\bsub[ \t]+\w+(?P<attribute>[ \t]*:[ \t]*(?!c\b)\w+(?:\([^()\n]*\))?)(?=\s*\{)")
-_LAST = later(rb"\$#(?:\$?\w+|\{[^{}\n]{1,200}\})")
+_LAST = later(
+    # In "m#/$#i" and "s#,$#a#" the signs end a pattern.
+    rb"(?P<kept>(?<![\w$@%&>-])(?:(?:m|qr)#[^#\n]{0,300}#|s#[^#\n]{0,300}#[^#\n]{0,300}#))"
+    rb"|\$#(?:\$?\w+|\{[^{}\n]{1,200}\})"
+)
 
 _CLASS = later(
     rb"^[ \t]*+(?P<word>class|role)[ \t]+(?P<name>[A-Za-z_][\w:]*)(?P<rest>[ \t]*+(?:v?[\d._]+)?[^;{}\n=]*)"
@@ -72,7 +76,7 @@ def without_references(source: bytes) -> bytes:
 def without_patterns(source: bytes) -> bytes:
     """Blank flags of matches, as the grammar doesn't know all, and "$#$list", the last index of a list."""
     matches = _MATCH.sub(lambda it: b"%s/%s/%s" % (it[1], b"a" * len(it[2]), b" " * len(it[3])), source)
-    return _LAST.sub(lambda it: b"$" + b"a" * (len(it[0]) - 1), matches)
+    return _LAST.sub(lambda it: it["kept"] or b"$" + b"a" * (len(it[0]) - 1), matches)
 
 
 def without_classes(source: bytes) -> bytes:

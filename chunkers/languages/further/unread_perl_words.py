@@ -38,6 +38,10 @@ _COMMAND = later(rb"(?<![\w$@%&>])qx[ \t]*\{[^{}\n]*\}")
 _OF_PERL = later(rb"\$\{\^\w+\}")
 _LAST_COMMA = later(rb"(?<=[\w\])}'\"])(?P<sign>[ \t]*,)(?=\s*\))")
 _LETTERS = later(rb"\b(?P<word>tr|y)/(?P<texts>(?:[^/\\\n]|\\.)*)/(?P<others>(?:[^/\\\n]|\\.)*)/")
+_LETTERS_APART = later(
+    rb"(?P<before>=~[ \t]*)(?P<word>tr|y)(?P<sign>[:#!|,%])(?P<texts>(?:(?!(?P=sign))[^\\\n]|\\.){0,200})(?P=sign)"
+    rb"(?P<others>(?:(?!(?P=sign))[^\\\n]|\\.){0,200})(?P=sign)"
+)
 _REQUIRED = later(rb"(?<![\w$@%&>-])(?P<word>require)(?=[ \t]+(?:[\d\"'$(]|v\d))")
 _CONDITIONAL = later(rb"(?<![\w$@%&>-])require[ \t]+[\w:]++(?=[ \t]*+(?:and\b|or\b|&&|\|\|))")
 _IMPORT = later(rb"(?<=->impor)t(?=[ \t]*;)")
@@ -90,6 +94,9 @@ def with_plain_words(source: bytes) -> bytes:
     source = _LETTERS.sub(lambda it: b"%s/%s/%s/" % (it[1], b"a" * len(it[2]), b"a" * len(it[3])), source)
     source = _LETTERS_IN_BRACKETS.sub(
         lambda it: b"%s/%s/%s/ " % (it[1], b"a" * (len(it[2])), b"a" * (len(it[3]))), source
+    )
+    source = _LETTERS_APART.sub(
+        lambda it: b"%s%s/%s/%s/" % (it[1], it[2], b"a" * len(it["texts"]), b"a" * len(it["others"])), source
     )
     source = _OTHER_SIGNS.sub(_as_match, source)
     source = _FURTHER_KEY.sub(lambda it: it["first"] + b" " * len(it["keys"]), source)

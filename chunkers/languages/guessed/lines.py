@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from cqm.chunkers.languages.model import LinePatterns
+from cqm.chunkers.languages.line_patterns import LinePatterns
 
 _NO_WORD = r"(?!(?:if|for|while|return|else|case|in|not)\b)"
 _BEFORE = rf"\s*(?:@[\w.]+(?:\([^()]*\))?\s+)*(?:{_NO_WORD}[a-z]\w*(?:\([^()]*\))?\s+){{0,5}}?"

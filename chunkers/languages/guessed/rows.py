@@ -1,6 +1,6 @@
 """List the languages without rules of their own: their grammars and suffixes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cqm.chunkers.grammars import PACK
@@ -9,13 +9,14 @@ from cqm.chunkers.languages.further.lisp import USAGE as LISP
 from cqm.chunkers.languages.guessed.lines import OWN_LINES, PACK_LINES, only, patterns_of
 from cqm.chunkers.languages.guessed.rules import GuessedRules
 from cqm.chunkers.languages.hazards import nests_expressions
+from cqm.chunkers.languages.line_patterns import LinePatterns
 from cqm.chunkers.languages.model import (
     IMPORTS,
     LEADING,
     Found,
     Language,
-    LinePatterns,
     NodeTypes,
+    Part,
     Rule,
     blank,
     by_child,
@@ -109,8 +110,22 @@ def _purescript_class(node: "Node", source: bytes) -> Found:
     return Found("interface", name, (body,) if body else ())
 
 
+def _values_of_thrift(node: "Node", source: bytes) -> Iterator[Part]:
+    """Yield the values of an enum; its own name is in a field."""
+    own = node.child_by_field_name("type")
+    for it in node.named_children:
+        if it.type == "identifier" and it != own:
+            yield Part("constant", text_of(it, source), it, it)
+
+
 ROWS = (
-    _of_pack("thrift", (".thrift",), by_lines=_SCHEMA),
+    _of_pack(
+        "thrift",
+        (".thrift",),
+        symbols("property", "field", name=by_child("identifier")),
+        by_lines=_SCHEMA,
+        nodes=NodeTypes(parts={"enum_definition": _values_of_thrift}),
+    ),
     _of_pack(
         "prisma",
         (".prisma",),

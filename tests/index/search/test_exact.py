@@ -221,3 +221,19 @@ def test_a_file_of_a_name_comes_before_a_field_of_that_name(tmp_path: Path) -> N
         index.update()
         assert [hit.path for hit in index.search(Query("Args")).hits[:2]] == ["args.go", "command.go"]
         assert index.search(Query("Command.Args")).hits[0].path == "command.go"
+
+
+def test_a_class_of_a_style_sheet_comes_before_a_file_or_a_method_of_its_name(tmp_path: Path) -> None:
+    files = {
+        "app.css": ".filters,\n.filters:hover {\n  margin: 0;\n}\n\n.page {\n  top: 1px;\n}\n",
+        "filters.html": "<div>x</div>\n",
+        "filters.js": "export const x = 1;\n",
+        "base.rb": "class Base\n  def page\n    1\n  end\nend\n",
+    }
+    for path, text in files.items():
+        (tmp_path / path).write_text(text)
+    with Index.open(tmp_path, IndexOptions(home=tmp_path / "home", embedding=EmbeddingOptions("none"))) as index:
+        index.update()
+        for asked in (".filters", "`.filters`", ".page"):
+            assert index.search(Query(asked)).hits[0].path == "app.css", asked
+        assert index.search(Query("page")).hits[0].path == "base.rb"
