@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock, RLock, Thread
@@ -196,6 +197,18 @@ class OpenIndex:
         return index.update(failed, report=report, cancelled=lambda: self._closing or cancelled())
 
 
+@dataclass(slots=True)
+class _Notice:
+    """An owner's note to one client of an index. A former client, still answering a call, changes only its own."""
+
+    text: str = ""
+
+    def take(self, text: str) -> None:
+        self.text = text
+        if text:
+            _log.warning("%s", text)
+
+
 class Workspace:
     """All open indexes of this process.
 
@@ -211,7 +224,7 @@ class Workspace:
         self._updated = updated
         self._remembered = remembered
         self._open: dict[Path, OpenIndex] = {}
-        self._notices: dict[Path, str] = {}
+        self._notices: dict[Path, _Notice] = {}
         self._opening: dict[Path, Lock] = {}
         self._lock = Lock()
         self._looks = Looks(self._look)
@@ -268,13 +281,14 @@ class Workspace:
             return self._open[root]
 
     def _opened(self, root: Path, settings: Settings, *, is_changed: bool = False) -> OpenedIndex:
-        noted, before = partial(self._note, root), self._notices.pop(root, "")
+        former = self._notices.get(root, _Notice())
+        notice = self._notices[root] = _Notice()
         # Of clients with different settings, the one with settings in force gets its new ones; the others get a note.
-        adopts = is_changed and not before
+        adopts = is_changed and not former.text
         try:
-            return open_index(root, settings, adopts=adopts, noted=noted, remembered=self._remembered)
+            return open_index(root, settings, adopts=adopts, noted=notice.take, remembered=self._remembered)
         except CqmError:
-            self._notices[root] = before
+            self._notices[root] = former
             raise
 
     def settings_problem(self, root: Path) -> str:
@@ -308,12 +322,8 @@ class Workspace:
     def notice(self, root: Path) -> str:
         """Sentences telling that the root's own settings are not, or not yet, in force; empty if they are."""
         from_start = from_the_start(self._started, self._base.settings)
-        return " ".join(filter(None, [self._notices.get(root), self.settings_problem(root), from_start]))
-
-    def _note(self, root: Path, notice: str) -> None:
-        self._notices[root] = notice
-        if notice:
-            _log.warning("%s", notice)
+        noted = self._notices.get(root, _Notice()).text
+        return " ".join(filter(None, [noted, self.settings_problem(root), from_start]))
 
     def status(self, root: Path) -> IndexStatus:
         """Read the status of a root's index, without opening it.

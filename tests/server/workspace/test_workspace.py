@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -10,6 +11,8 @@ from filelock import FileLock
 from cqm.chunkers.errors import CqmError
 from cqm.index.disk.locations import STARTING_LOCK, index_folder, make_private_folder
 from cqm.server.config.settings import load_settings
+from cqm.server.owner.open import OpenedIndex, open_index
+from cqm.server.workspace import workspace as workspaces
 from cqm.server.workspace.workspace import OpenIndex, Workspace
 
 pytestmark = pytest.mark.processes
@@ -83,3 +86,22 @@ def test_an_index_whose_watch_is_off_begins_none(workspace: Workspace, root: Pat
     assert not opened.wait(240)
     assert opened.backlog().count is None
     assert "not followed" in opened.index.backlog().problem
+
+
+@pytest.mark.parametrize("workspace", [True], ids=["shared"], indirect=True)
+def test_a_call_by_the_former_client_while_settings_change_leaves_no_note(
+    workspace: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = workspace.open(root)
+    former = opened.index
+
+    def with_a_late_call(*arguments: Any, **options: Any) -> OpenedIndex:
+        made = open_index(*arguments, **options)
+        former.status()
+        return made
+
+    monkeypatch.setattr(workspaces, "open_index", with_a_late_call)
+    (root / "cqm.yml").write_text("scan: {exclude: [priv/]}\n")
+    while opened.index is former:
+        workspace.open(root)
+    assert workspace.notice(root) == ""
