@@ -1,14 +1,14 @@
 """Find a pattern with word boundaries beside letters of any script.
 
 RE2 knows boundaries of ASCII words only: in "größe" it sees two more, before and after "öß". So a line with other
-letters gets marks: one character at each boundary, another one everywhere else. The pattern for marked lines passes
-over them.
+letters gets marks: one character at each boundary, another one everywhere else, and one each for its start and end. The
+pattern for marked lines passes over them.
 """
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cqm.index.search.grep.syntax import ANY_WORD, BOUNDARY, NO_BOUNDARY, Read
+from cqm.index.search.grep.syntax import ANY_WORD, BOUNDARY, END, NO_BOUNDARY, START, Read
 
 if TYPE_CHECKING:
     import re2
@@ -18,7 +18,7 @@ _LONGEST = 1 << 17
 _TIMES = 2
 """Marks in one place, as a pattern may ask for it twice."""
 _ON, _OFF = BOUNDARY * _TIMES, NO_BOUNDARY * _TIMES
-_MARKS = BOUNDARY.encode(), NO_BOUNDARY.encode()
+_MARKS = tuple(mark.encode() for mark in (BOUNDARY, NO_BOUNDARY, START, END))
 _WIDTH = len(_MARKS[0])
 
 
@@ -59,14 +59,17 @@ class Boundaries:
             yield from (found.span() for found in self._for_ascii.finditer(text, first, last))
             return
         marked = self._with_marks(line.decode("utf-8", "replace")).encode()
-        place, marks = 0, 0
+        place, marks, former = 0, 0, [-1, -1]
         for found in self._marked.finditer(marked):
             span = []
             for at in found.span():
                 marks += sum(marked.count(mark, place, at) for mark in _MARKS)
                 place = at
                 span.append(first + at - marks * _WIDTH)
-            yield span[0], span[1]
+            # A match of nothing is met once for each mark.
+            if span != former:
+                yield span[0], span[1]
+            former = span
 
     def _with_marks(self, line: str) -> str:
         parts, end = [], 0
@@ -75,4 +78,6 @@ class Boundaries:
             end = found.end()
         parts.append(_OFF.join(line[end:]))
         # At either end of a line is no word.
-        return f"{_OFF if parts[0] or not line else ''}{_ON.join(parts)}{_OFF if parts[-1] else ''}"
+        first, last = (_OFF if it or not line else _ON for it in (parts[0], parts[-1]))
+        inner = _ON.join(parts).removeprefix(_ON).removesuffix(_ON)
+        return f"{first}{START}{first}{inner}{last}{END}{last}"

@@ -30,8 +30,10 @@ _UNICODE = {
 ANY_WORD = _UNICODE["w"]
 _ASCII = {"w": r"0-9A-Za-z_", "d": r"0-9", "s": r"\t\n\v\f\r "}
 # A line may be searched with marks at its boundaries of words, as RE2's own "\b" knows ASCII only: `boundaries.py`.
-BOUNDARY, NO_BOUNDARY = "\ufdd0", "\ufdd1"
-_MARKS = r"\x{fdd0}\x{fdd1}"
+BOUNDARY, NO_BOUNDARY, START, END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
+_MARKS = r"\x{fdd0}-\x{fdd3}"
+# Marks before the one of a line's start or end may be passed already, as by "\b^".
+_AT_START, _AT_END = rf"(?:%s|[{_MARKS}]*\x{{fdd2}})", rf"(?:[{_MARKS}]*%s|[{_MARKS}]*\x{{fdd3}})"
 _MARK_OF = {"b": r"(?:\x{fdd0})", "<": r"(?:\x{fdd0})", ">": r"(?:\x{fdd0})", "B": r"(?:\x{fdd1})"}
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _ESCAPE = re.compile(r"\\(?:[pP](?:\{[^}]*\}|.)|x(?:\{[^}]*\}|.{2})|u\{[^}]*\}|u.{4}|[0-7]{1,3}|.)", re.DOTALL)
@@ -170,7 +172,7 @@ class _Reader:
         if sign == "\\":
             return self._escape()
         if sign in "^$":
-            self.pass_on(sign, f"[{_MARKS}]*$" if sign == "$" else sign)
+            self.pass_on(sign, (_AT_END if sign == "$" else _AT_START) % sign)
             return _NOTHING
         if sign == ".":
             self.pass_on(sign, _unmarked(rf"[^\n{_MARKS}]"))
@@ -233,7 +235,7 @@ class _Reader:
         known, for_ascii = (_translated(escape, words, in_class=in_class) for words in (_UNICODE, _ASCII))
         if sign in "bBAz<>" and not in_class:
             self.has_boundary |= sign in _MARK_OF
-            self._write(known, for_ascii, _MARK_OF.get(sign, known if sign == "A" else f"[{_MARKS}]*{known}"))
+            self._write(known, for_ascii, _MARK_OF.get(sign) or (_AT_START if sign == "A" else _AT_END) % known)
             return _NOTHING
         self._write(known, for_ascii, known if in_class else _unmarked(known))
         if sign in _CONTROLS:

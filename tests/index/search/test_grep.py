@@ -192,6 +192,10 @@ PATTERNS = some.builds(
 @example(r"fr\b|en\B")
 @example(r"\b\bdéjà[\W_]")
 @example(r"[^\W\d]+ße\b")
+@example(r"\b^")
+@example(r"\bx*^\b[Gg]")
+@example(r"$\b")
+@example(r"ße\b$\b")
 def test_a_pattern_matches_the_lines_that_a_plain_scan_with_another_engine_matches(index: Index, pattern: str) -> None:
     with warnings.catch_warnings():
         # Python wants flags in front.
