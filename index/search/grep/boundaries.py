@@ -20,6 +20,8 @@ _TIMES = 2
 _ON, _OFF = BOUNDARY * _TIMES, NO_BOUNDARY * _TIMES
 _MARKS = tuple(mark.encode() for mark in (BOUNDARY, NO_BOUNDARY, START, END))
 _WIDTH = len(_MARKS[0])
+_HEAD, _INSIDE = 0b11000000, 0b10000000
+"""Bits of a byte of UTF-8 that tell whether it goes on with a character."""
 
 
 class Boundaries:
@@ -62,7 +64,8 @@ class Boundaries:
         place, marks, former = 0, 0, [-1, -1]
         for found in self._marked.finditer(marked):
             span = []
-            for at in found.span():
+            for met in found.span():
+                at = _character(marked, met)
                 marks += sum(marked.count(mark, place, at) for mark in _MARKS)
                 place = at
                 span.append(first + at - marks * _WIDTH)
@@ -81,3 +84,10 @@ class Boundaries:
         first, last = (_OFF if it or not line else _ON for it in (parts[0], parts[-1]))
         inner = _ON.join(parts).removeprefix(_ON).removesuffix(_ON)
         return f"{first}{START}{first}{inner}{last}{END}{last}"
+
+
+def _character(marked: bytes, at: int) -> int:
+    """Return where the character at a place begins: RE2 meets matches of nothing inside of characters, too."""
+    while at < len(marked) and marked[at] & _HEAD == _INSIDE:
+        at -= 1
+    return at
