@@ -31,7 +31,7 @@ from cqm.index.text.reports.messages import message_in
 from cqm.index.text.reports.quoted import is_of_a_version, sides_of, without_marks
 from cqm.index.text.reports.schedules import scheduled
 from cqm.index.text.routes.asked import AskedRoute, route_in
-from cqm.index.text.routes.requests import request_in
+from cqm.index.text.routes.requests import Request, request_in
 from cqm.index.text.routes.services import method_in
 from cqm.index.text.said import said
 from cqm.index.text.terms import SparseTerms, content_words, label_term, name_term, query_terms, stems, with_labels
@@ -128,14 +128,7 @@ class Question:
 @traced("cqm.read_question")
 def read_question(text: str) -> Question:
     """Read a question; the only place where its text is taken apart."""
-    text = scheduled(referred(text))
-    # The marks of a transcript are none of a quote, and the message of a log of access is not what it is about.
-    request = request_in(text)
-    places = () if request else tuple(places_in(text))
-    calls = tuple(map(dotted, calls_in(text)))
-    is_plain = not calls and len(places) < 2 and not (request or method_in(text))  # noqa: PLR2004 - two places are a trace
-    logged = message_in(text, has_place=bool(places)) if is_plain else ""
-    text = logged or text
+    text, request, places, calls, logged = _report_in(scheduled(referred(text)))
     is_trace = max(len(places), len(calls)) > 1 or "(most recent call" in text
     quoted = without_marks(text)
     counting = said(quoted, is_trace=is_trace)
@@ -173,6 +166,27 @@ def read_question(text: str) -> Question:
         is_quoted=is_of_a_version(text),
         logged=logged,
     )
+
+
+class _Report(NamedTuple):
+    """The parts of a question that a tool or a program may have printed; see `Question`."""
+
+    text: str
+    request: Request | None
+    places: tuple[NamedPlace, ...]
+    calls: tuple[str, ...]
+    logged: str
+
+
+def _report_in(text: str) -> _Report:
+    """Read the request, the places and calls, or the message of a log in a text; a message is the question then."""
+    # The marks of a transcript are none of a quote, and the message of a log of access is not what it is about.
+    request = request_in(text)
+    places = () if request else tuple(places_in(text))
+    calls = tuple(map(dotted, calls_in(text)))
+    is_plain = not calls and len(places) < 2 and not (request or method_in(text))  # noqa: PLR2004 - two places are a trace
+    logged = message_in(text, has_place=bool(places)) if is_plain else ""
+    return _Report(logged or text, request, places, calls, logged)
 
 
 def _roles_in(words: Sequence[str]) -> frozenset[str]:

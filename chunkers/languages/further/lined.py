@@ -150,6 +150,8 @@ CRYSTAL = _more(
 _CDATA = r"(?:<Declaration><!\[CDATA\[)?\s*"
 _ACCESS = r"(?i:(?:PUBLIC|PRIVATE|PROTECTED|INTERNAL|FINAL|ABSTRACT)\s+)*"
 
+_DECLARED = r"\s*(?P<names>[A-Za-z_]\w*(?:\s*,\s*\w+)*)\s*(?:(?i:AT)\s*%[\w.*]+\s*)?:(?!=)"
+
 # Of IEC 61131-3, in files of their own or in the XML of TwinCAT, where tags end what the text begins.
 STRUCTURED_TEXT = _more(
     _row(
@@ -175,14 +177,14 @@ STRUCTURED_TEXT = _more(
     LineParts(
         frozenset({"class", "module"}),
         "variable",
-        r"\s*(?P<names>[A-Za-z_]\w*(?:\s*,\s*\w+)*)\s*(?:(?i:AT)\s*%[\w.*]+\s*)?:(?!=)",
+        _DECLARED,
         begins=r"\s*(?:<Declaration><!\[CDATA\[)?(?i:VAR(?:_\w+)?)\b",
         ends=r"\s*(?:(?i:END_VAR)\b|</Declaration>|<Implementation>)",
     ),
     LineParts(
         frozenset({"struct", "type"}),
         "property",
-        r"\s*(?P<names>[A-Za-z_]\w*(?:\s*,\s*\w+)*)\s*(?:(?i:AT)\s*%[\w.*]+\s*)?:(?!=)\s*[A-Za-z]",
+        rf"{_DECLARED}\s*[A-Za-z]",
         begins=r"\s*(?:.*:\s*)?(?i:STRUCT|UNION)\b",
     ),
     LineParts(

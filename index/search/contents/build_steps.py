@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from cqm.index.generations.generation import Generation
-from cqm.index.search.contents.reading import Read, line_at, read_best
+from cqm.index.search.contents.reading import Read, first_lines, line_at, read_best
 from cqm.index.store.base import PointFilter
 from cqm.index.text.reports.builds import Instruction, instruction_in
 from cqm.index.text.terms import query_terms
@@ -40,10 +40,7 @@ def step_lines(generation: Generation, text: str) -> dict[str, int]:
         for it in read
         for at, is_stage in _places(asked, it)
     )
-    lines: dict[str, int] = {}
-    for *_, line, name in found:
-        lines.setdefault(name, line)
-    return dict([*lines.items()][:_MOST_LINES])
+    return first_lines(((name, line) for *_, line, name in found), _MOST_LINES)
 
 
 def _places(asked: Instruction, read: Read) -> Iterator[tuple[int, bool]]:

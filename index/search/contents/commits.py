@@ -18,7 +18,7 @@ _SHOWN = 10
 
 
 class Committed(NamedTuple):
-    """What is left of a commit.
+    """The remains of a commit.
 
     Attributes:
         lines: the first line of it in each chunk, by id; the files with most of its lines first.

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from cqm.index.generations.generation import Generation
 from cqm.index.ranking.evidence import Candidate
 from cqm.index.ranking.question import definitions_term
+from cqm.index.search.contents.reading import first_lines
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.parts import dotted, last_part, name_key
 from cqm.index.text.routes.services import AskedMethod, method_in
@@ -66,11 +67,7 @@ def handler_lines(generation: Generation, text: str) -> dict[str, int]:
     asked = method_in(text)
     if not asked:
         return {}
-    found = sorted(_handlers(generation, asked))
-    lines: dict[str, int] = {}
-    for it in found:
-        lines.setdefault(it.id, it.rank.line)
-    return dict([*lines.items()][:_MOST_LINES])
+    return first_lines(((it.id, it.rank.line) for it in sorted(_handlers(generation, asked))), _MOST_LINES)
 
 
 def _handlers(generation: Generation, asked: AskedMethod) -> Iterator[_Handler]:

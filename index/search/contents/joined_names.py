@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.generations.generation import Generation
-from cqm.index.search.contents.reading import Read
+from cqm.index.search.contents.reading import Read, first_lines, line_at, read_all, read_best
 from cqm.index.search.contents.settings import setting_lines
 from cqm.index.store.base import TERMS, Nearest
 from cqm.index.text.names.joined import JoinedName, Literal, literals_of
@@ -74,12 +75,9 @@ def joined_lines(generation: Generation, name: JoinedName) -> Joined:
     lacking = [it for it in best.lacking if not _is_literal(generation, it)]
     if len(lacking) > (1 - _LEAST_SHARE) * len(name.parts):
         return Joined({}, is_sure=False)
-    lines: dict[str, int] = {}
-    for it in found:
-        if it.rank[1] > best.rank[1] + _CHUNK:
-            break
-        lines.setdefault(it.read.chunk.id, _line(it.read, it.literal.at))
-    return Joined(dict([*lines.items()][:_MOST_LINES]), not lacking)
+    near = takewhile(lambda it: it.rank[1] <= best.rank[1] + _CHUNK, found)
+    lines = first_lines(((it.read.chunk.id, line_at(it.read, it.literal.at)) for it in near), _MOST_LINES)
+    return Joined(lines, not lacking)
 
 
 def _found(generation: Generation, name: JoinedName) -> Iterator[_Found]:
@@ -91,7 +89,7 @@ def _found(generation: Generation, name: JoinedName) -> Iterator[_Found]:
             chunk = read.chunk
             is_aside = chunk.role is not None or chunk.is_generated
             is_metric = _METRIC.search(read.text) is not None
-            rank = (is_aside, -weight, literal.first, not is_metric, chunk.path, _line(read, literal.at))
+            rank = (is_aside, -weight, literal.first, not is_metric, chunk.path, line_at(read, literal.at))
             yield _Found(rank, read, literal, lacking)
 
 
@@ -102,10 +100,7 @@ def _read(generation: Generation, name: JoinedName) -> list[Read]:
     searches = [Nearest(TERMS, name_term(it), _MOST_OF_NAME) for it in ends]
     words = " ".join(name.parts)
     searches += [Nearest(TERMS, query_terms(it), _MOST_CHUNKS) for it in (words, f"{words} metric name")]
-    ids = dict.fromkeys(id_ for found in generation.store.search(searches) for id_ in found)
-    chunks = generation.candidates.of([*ids])
-    texts = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
-    return [Read(chunk, text) for chunk, text in zip(chunks, texts, strict=True)]
+    return read_all(generation, searches)
 
 
 def _weighed(name: JoinedName, read: Read, literal: Literal) -> tuple[float, tuple[str, ...]]:
@@ -141,14 +136,8 @@ def _lines_at(text: str, at: int) -> tuple[str, str]:
     return lines[number], "\n".join(lines[max(0, number - _LINES_BEFORE) : number + 1 + _LINES_AFTER])
 
 
-def _line(read: Read, at: int) -> int:
-    return read.chunk.start_line + read.text.count("\n", 0, at)
-
-
 def _is_literal(generation: Generation, part: str) -> bool:
     """Whether a program has a part of a name as a literal, maybe with the sign that follows it."""
     literal = re.compile(rf"[\"'`]{re.escape(part)}[_:.]?[\"'`]", re.IGNORECASE)
-    (found,) = generation.store.search([Nearest(TERMS, name_term(part), _MOST_CHUNKS)])
-    chunks = [it for it in generation.candidates.of(found) if source_type_of(it.language) == CODE]
-    texts = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
-    return any(literal.search(it) for it in texts)
+    read = read_best(generation, name_term(part), _MOST_CHUNKS)
+    return any(literal.search(it.text) for it in read if source_type_of(it.chunk.language) == CODE)

@@ -1,5 +1,6 @@
 """Read the best chunks for some words, with their texts."""
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from cqm.index.generations.generation import Generation
@@ -22,8 +23,13 @@ def read_best(generation: Generation, words: SparseTerms, most: int, keep: Point
         most: chunks to read.
         keep: chunks that count; None for all.
     """
-    (found,) = generation.store.search([Nearest(TERMS, words, most, keep)])
-    chunks = generation.candidates.of(found)
+    return read_all(generation, [Nearest(TERMS, words, most, keep)])
+
+
+def read_all(generation: Generation, searches: Sequence[Nearest]) -> list[Read]:
+    """Return all chunks that some searches find, each once, with their texts."""
+    ids = dict.fromkeys(name for found in generation.store.search(searches) for name in found)
+    chunks = generation.candidates.of([*ids])
     texts = generation.candidates.texts(chunks, lambda some: generation.store.payloads(some, ("text", "content")))
     return [Read(chunk, text) for chunk, text in zip(chunks, texts, strict=True)]
 
@@ -31,3 +37,16 @@ def read_best(generation: Generation, words: SparseTerms, most: int, keep: Point
 def line_at(read: Read, at: int) -> int:
     """Return the line in the file of a position in a chunk's text."""
     return read.chunk.start_line + read.text.count("\n", 0, at)
+
+
+def first_lines(found: Iterable[tuple[str, int]], most: int) -> dict[str, int]:
+    """Return the first line told of each chunk, by its id.
+
+    Parameters:
+        found: ids of chunks with a line, best first.
+        most: chunks to return.
+    """
+    lines: dict[str, int] = {}
+    for name, line in found:
+        lines.setdefault(name, line)
+    return dict([*lines.items()][:most])

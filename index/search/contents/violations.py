@@ -1,13 +1,14 @@
 """Find the column of a table that an error of a database names, also by a constraint that the database named itself."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from cqm.chunkers.source_types import CODE, source_type_of
 from cqm.index.generations.generation import Generation
+from cqm.index.manifest.rows import ChunkRow
 from cqm.index.search.contents.constraints import constraint_in
-from cqm.index.search.contents.reading import read_best
+from cqm.index.search.contents.reading import first_lines, read_best
 from cqm.index.text.terms import query_terms
 
 _MOST_CHUNKS, _MOST_FILES, _MOST_ROWS, _MOST_LINES = 200, 25, 800, 10
@@ -64,11 +65,7 @@ def violation_lines(generation: Generation, text: str) -> dict[str, int]:
     words = " ".join(dict.fromkeys(word for it in violated for word in it))
     read = read_best(generation, query_terms(f"{words} create table model"), _MOST_CHUNKS)
     paths = [*dict.fromkeys(it.chunk.path for it in read if source_type_of(it.chunk.language) == CODE)][:_MOST_FILES]
-    found = sorted(_found(generation, paths, violated))
-    lines: dict[str, int] = {}
-    for it in found:
-        lines.setdefault(it.id, it.line)
-    return dict([*lines.items()][:_MOST_LINES])
+    return first_lines(((it.id, it.line) for it in sorted(_found(generation, paths, violated))), _MOST_LINES)
 
 
 def violated_in(text: str) -> list[Violated]:
@@ -124,20 +121,27 @@ def _found(generation: Generation, paths: list[str], violated: list[Violated]) -
             # Most files have no such word, and to look for tables takes longer.
             if it.column.lower().removesuffix("_id").replace("_", "") not in plain:
                 continue
-            form, block = _column(it.column), _Block(0, is_asked=False, is_of_type=False)
-            for row in rows:
-                text = str(payloads.get(row.id, {}).get("text", ""))
-                # A table may go on in the next chunk.
-                blocks = [block._replace(start=0), *_blocks(it.table, path, text)]
-                block = blocks[-1]
-                ends = [*(other.start for other in blocks[1:]), len(text)]
-                for own, end in zip(blocks, ends, strict=True):
-                    if own.is_asked and (at := form.search(text, own.start, end)):
-                        line = row.start_line + text.count("\n", 0, at.start("own"))
-                        # A field of a type alone is no column: the table is made elsewhere, maybe by a migration.
-                        is_bare = own.is_of_type and not _OF_MODEL.search(_line_of(text, at.start("own")))
-                        yield _At(is_aside, is_bare, is_old, number, own.is_of_type, path, line, row.id)
-                        break
+            texts = [(row, str(payloads.get(row.id, {}).get("text", ""))) for row in rows]
+            for row, text, at, is_of_type in _declarations(it, path, texts):
+                line = row.start_line + text.count("\n", 0, at)
+                # A field of a type alone is no column: the table is made elsewhere, maybe by a migration.
+                is_bare = is_of_type and not _OF_MODEL.search(_line_of(text, at))
+                yield _At(is_aside, is_bare, is_old, number, is_of_type, path, line, row.id)
+
+
+def _declarations(
+    asked: Violated, path: str, texts: Iterable[tuple[ChunkRow, str]]
+) -> Iterator[tuple[ChunkRow, str, int, bool]]:
+    """Yield the first place in each chunk of a file that declares a column, and whether it is in a type."""
+    form, block = _column(asked.column), _Block(0, is_asked=False, is_of_type=False)
+    for row, text in texts:
+        # A table may go on in the next chunk.
+        blocks = [block._replace(start=0), *_blocks(asked.table, path, text)]
+        block = blocks[-1]
+        ends = [*(other.start for other in blocks[1:]), len(text)]
+        places = ((it, form.search(text, it.start, end)) for it, end in zip(blocks, ends, strict=True) if it.is_asked)
+        if first := next(((it, at) for it, at in places if at), None):
+            yield row, text, first[1].start("own"), first[0].is_of_type
 
 
 def _line_of(text: str, at: int) -> str:

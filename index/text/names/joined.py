@@ -31,7 +31,7 @@ _TOLD = re.compile(
 )
 """A name that a sentence calls a metric."""
 _ADDED = re.compile(r"_(?:total|bucket|sum|count|created|max|info|seconds|bytes|ratio)$")
-"""What libraries of metrics add to a name."""
+"""Suffixes that libraries of metrics add to a name."""
 _MOST_ADDED = 2
 _SIGNS = re.compile(r"[_:.]")
 _BETWEEN = r"[_:.-]"
